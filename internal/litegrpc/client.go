@@ -13,6 +13,8 @@ import (
 
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
 	"github.com/google/uuid"
+
+	"github.com/rocketmq-beam/rocketmq-beam/auth"
 )
 
 // role is what tells the kinds of session apart.
@@ -66,14 +68,14 @@ func newClientID() string {
 }
 
 func (c *client) sign(ctx context.Context) (context.Context, error) {
-	var creds Credentials
+	var keys auth.Keys
 	if c.cfg.Credentials != nil {
 		var err error
-		if creds, err = c.cfg.Credentials(ctx); err != nil {
+		if keys, err = c.cfg.Credentials(ctx); err != nil {
 			return ctx, fmt.Errorf("resolving credentials: %w", err)
 		}
 	}
-	return sign(ctx, c.id, c.cfg.Namespace, creds, time.Now()), nil
+	return sign(ctx, c.id, c.cfg.Namespace, keys, time.Now()), nil
 }
 
 func (c *client) resource(name string) *v2.Resource {

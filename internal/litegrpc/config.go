@@ -7,6 +7,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/auth"
 )
 
 // Config is what every session needs.
@@ -16,9 +18,9 @@ type Config struct {
 	// Namespace is the instance namespace, mostly empty.
 	Namespace string
 	// Credentials are asked for before each request; nil means: do not sign.
-	Credentials func(ctx context.Context) (Credentials, error)
+	Credentials func(ctx context.Context) (auth.Keys, error)
 	// TLS secures the connections.
-	TLS TLS
+	TLS auth.TLS
 	// RequestTimeout bounds each request but the wait of a long poll. Default 3 s.
 	RequestTimeout time.Duration
 	// StartTimeout bounds the opening of a session. Default 8 s.

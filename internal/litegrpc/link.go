@@ -13,6 +13,8 @@ import (
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
 	"github.com/cenkalti/backoff/v5"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 )
 
@@ -38,9 +40,13 @@ type link struct {
 }
 
 func newLink(c *client, addr Address) (*link, error) {
-	creds, err := c.cfg.TLS.transport()
+	secured, err := c.cfg.TLS.Config()
 	if err != nil {
 		return nil, &Error{Op: "opening " + addr.String(), Class: Permanent, Err: err}
+	}
+	creds := insecure.NewCredentials()
+	if secured != nil {
+		creds = credentials.NewTLS(secured)
 	}
 	conn, err := grpc.NewClient("passthrough:///"+addr.String(),
 		grpc.WithTransportCredentials(creds),

@@ -1,34 +1,32 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package litegrpc
+package auth
 
 import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"os"
-
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 )
 
-// TLS says how the connection to a proxy is secured. The zero value is plain
+// TLS says how a connection to RocketMQ is secured. The zero value is plain
 // text. Certificates are verified unless SkipVerify says otherwise.
 type TLS struct {
 	// Enabled switches TLS on.
-	Enabled bool
+	Enabled bool `json:"enabled,omitempty"`
 	// CAFile is a PEM file, on the worker, of the authorities to trust; empty
 	// means those of the system.
-	CAFile string
+	CAFile string `json:"ca_file,omitempty"`
 	// ServerName is the name that the certificate must bear; empty means the
 	// endpoint's host.
-	ServerName string
+	ServerName string `json:"server_name,omitempty"`
 	// CertFile and KeyFile are a client certificate in PEM, on the worker, for
 	// proxies that ask for one.
-	CertFile, KeyFile string
+	CertFile string `json:"cert_file,omitempty"`
+	KeyFile  string `json:"key_file,omitempty"`
 	// SkipVerify accepts any certificate. For tests.
-	SkipVerify bool
+	SkipVerify bool `json:"skip_verify,omitempty"`
 }
 
 // Check refuses settings that contradict each other.
@@ -44,13 +42,11 @@ func (t TLS) Check() error {
 	return nil
 }
 
-// transport loads what the settings name.
-func (t TLS) transport() (credentials.TransportCredentials, error) {
-	if err := t.Check(); err != nil {
+// Config loads the files that the settings name, on the worker. It is nil when
+// TLS is off.
+func (t TLS) Config() (*tls.Config, error) {
+	if err := t.Check(); err != nil || !t.Enabled {
 		return nil, err
-	}
-	if !t.Enabled {
-		return insecure.NewCredentials(), nil
 	}
 	cfg := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName, InsecureSkipVerify: t.SkipVerify}
 	if t.CAFile != "" {
@@ -70,5 +66,5 @@ func (t TLS) transport() (credentials.TransportCredentials, error) {
 		}
 		cfg.Certificates = []tls.Certificate{pair}
 	}
-	return credentials.NewTLS(cfg), nil
+	return cfg, nil
 }

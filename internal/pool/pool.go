@@ -1,0 +1,166 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pool shares what is expensive to open among all bundles of a process:
+// consumers, sessions, clients.
+//
+// No runner of Beam calls Teardown, so nothing tells when a transform has
+// ended. Values are therefore held only while they are used, counted, and
+// closed when nobody used them for a while. The pools are the only state that
+// the packages of this module keep beside their transforms.
+package pool
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Pool keeps one value a key, shared by all who acquire it.
+type Pool[K comparable, V any] struct {
+	idle  time.Duration
+	close func(V)
+
+	mu      sync.Mutex
+	entries map[K]*entry[V]
+	busy    int // values being opened or closed
+	settled sync.Cond
+}
+
+type entry[V any] struct {
+	opened chan struct{} // closed when value or err is set
+	value  V
+	err    error
+	users  int
+	timer  *time.Timer
+}
+
+// New makes a pool whose values are closed, with the function given, when they
+// were not used for the duration idle.
+func New[K comparable, V any](idle time.Duration, close func(V)) *Pool[K, V] {
+	p := &Pool[K, V]{idle: idle, close: close, entries: make(map[K]*entry[V])}
+	p.settled.L = &p.mu
+	return p
+}
+
+// Acquire returns the value of key, opening it if it is not there, and a
+// function that must be called once when the value is no longer used. Callers
+// that come while it is being opened wait for it. open runs apart from ctx, so
+// that a caller who leaves does not spoil it for the others; it must have a
+// bound of its own. Its error goes to all who wait, and the next Acquire tries
+// again.
+func (p *Pool[K, V]) Acquire(ctx context.Context, key K, open func(context.Context) (V, error)) (V, func(), error) {
+	p.mu.Lock()
+	e, ok := p.entries[key]
+	if !ok {
+		e = &entry[V]{opened: make(chan struct{})}
+		p.entries[key] = e
+		p.busy++
+		go p.open(context.WithoutCancel(ctx), key, e, open)
+	}
+	e.users++
+	if e.timer != nil {
+		e.timer.Stop()
+		e.timer = nil
+	}
+	p.mu.Unlock()
+
+	var none V
+	select {
+	case <-e.opened:
+	case <-ctx.Done():
+		p.release(key, e)
+		return none, nil, context.Cause(ctx)
+	}
+	if e.err != nil {
+		p.release(key, e)
+		return none, nil, e.err
+	}
+	return e.value, sync.OnceFunc(func() { p.release(key, e) }), nil
+}
+
+func (p *Pool[K, V]) open(ctx context.Context, key K, e *entry[V], open func(context.Context) (V, error)) {
+	e.value, e.err = open(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.err != nil && p.entries[key] == e {
+		delete(p.entries, key)
+	}
+	close(e.opened)
+	p.calm()
+}
+
+// calm counts down busy. The caller holds the lock.
+func (p *Pool[K, V]) calm() {
+	p.busy--
+	p.settled.Broadcast()
+}
+
+// release gives one use back; after the last, the timer runs.
+func (p *Pool[K, V]) release(key K, e *entry[V]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.users--
+	if e.users > 0 || p.entries[key] != e {
+		return
+	}
+	e.timer = time.AfterFunc(p.idle, func() { p.expire(key, e) })
+}
+
+// expire closes e unless somebody took it in the meantime.
+func (p *Pool[K, V]) expire(key K, e *entry[V]) {
+	p.mu.Lock()
+	if e.users > 0 || p.entries[key] != e {
+		p.mu.Unlock()
+		return
+	}
+	delete(p.entries, key)
+	p.busy++
+	p.mu.Unlock()
+	p.shut(e)
+}
+
+// shut closes what nobody can reach any more.
+func (p *Pool[K, V]) shut(e *entry[V]) {
+	<-e.opened
+	if e.err == nil {
+		p.close(e.value)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calm()
+}
+
+// Len is the number of values that are open or being opened.
+func (p *Pool[K, V]) Len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.entries)
+}
+
+// CloseIdle closes, before their time, the values that nobody uses, and waits
+// until they and those that are already closing are closed.
+func (p *Pool[K, V]) CloseIdle() {
+	p.mu.Lock()
+	var unused []*entry[V]
+	for key, e := range p.entries {
+		if e.users > 0 {
+			continue
+		}
+		if e.timer != nil {
+			e.timer.Stop()
+		}
+		delete(p.entries, key)
+		p.busy++
+		unused = append(unused, e)
+	}
+	p.mu.Unlock()
+	for _, e := range unused {
+		p.shut(e)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.busy > 0 {
+		p.settled.Wait()
+	}
+}

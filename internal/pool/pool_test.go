@@ -1,0 +1,165 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// counted makes a pool of numbers that counts what it opens and closes.
+type counted struct {
+	*Pool[string, int]
+	opened, closed atomic.Int64
+}
+
+func newCounted(idle time.Duration) *counted {
+	c := &counted{}
+	c.Pool = New[string](idle, func(int) { c.closed.Add(1) })
+	return c
+}
+
+func (c *counted) open(context.Context) (int, error) { return int(c.opened.Add(1)), nil }
+
+func (c *counted) want(t *testing.T, opened, closed int64) {
+	t.Helper()
+	if o, cl := c.opened.Load(), c.closed.Load(); o != opened || cl != closed {
+		t.Errorf("opened %d and closed %d, want %d and %d", o, cl, opened, closed)
+	}
+}
+
+// X04d: eight holders share one value, and the last to leave lets it close.
+func TestAllHoldersShareOneValueThatClosesWhenIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newCounted(time.Minute)
+		var releases []func()
+		for range 8 {
+			v, release, err := p.Acquire(t.Context(), "a", p.open)
+			if err != nil || v != 1 {
+				t.Fatalf("got %d, %v", v, err)
+			}
+			releases = append(releases, release)
+		}
+		for _, release := range releases {
+			time.Sleep(time.Hour) // on the test's own clock
+			p.want(t, 1, 0)
+			release()
+			release() // twice is once
+		}
+		time.Sleep(59 * time.Second)
+		p.want(t, 1, 0)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		p.want(t, 1, 1)
+		if n := p.Len(); n != 0 {
+			t.Errorf("%d values left", n)
+		}
+	})
+}
+
+func TestAValueTakenAgainInTimeStaysOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newCounted(time.Minute)
+		for range 5 {
+			_, release, err := p.Acquire(t.Context(), "a", p.open)
+			if err != nil {
+				t.Fatal(err)
+			}
+			release()
+			time.Sleep(50 * time.Second)
+		}
+		p.want(t, 1, 0)
+		p.CloseIdle()
+		p.want(t, 1, 1)
+	})
+}
+
+func TestAFailedOpeningReachesAllWhoWaitAndIsTriedAgain(t *testing.T) {
+	p := newCounted(time.Minute)
+	boom := errors.New("boom")
+	start := make(chan struct{})
+	fail := func(context.Context) (int, error) { <-start; return 0, boom }
+	var wg sync.WaitGroup
+	var failed atomic.Int64
+	waiting := make(chan struct{}, 3)
+	for range 3 {
+		wg.Go(func() {
+			waiting <- struct{}{}
+			if _, _, err := p.Acquire(t.Context(), "a", fail); errors.Is(err, boom) {
+				failed.Add(1)
+			}
+		})
+	}
+	for range 3 {
+		<-waiting
+	}
+	close(start)
+	wg.Wait()
+	if failed.Load() != 3 {
+		t.Errorf("%d of 3 got the error", failed.Load())
+	}
+	if _, release, err := p.Acquire(t.Context(), "a", p.open); err != nil {
+		t.Errorf("the next try: %v", err)
+	} else {
+		release()
+	}
+	p.CloseIdle()
+	p.want(t, 1, 1)
+}
+
+func TestACallerWhoLeavesDoesNotSpoilTheOpeningForOthers(t *testing.T) {
+	p := newCounted(time.Minute)
+	start := make(chan struct{})
+	slow := func(ctx context.Context) (int, error) {
+		<-start
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return p.open(ctx)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := p.Acquire(ctx, "a", slow); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want canceled", err)
+	}
+	close(start)
+	v, release, err := p.Acquire(t.Context(), "a", p.open)
+	if err != nil || v != 1 {
+		t.Fatalf("got %d, %v", v, err)
+	}
+	release()
+	p.CloseIdle()
+	p.want(t, 1, 1)
+}
+
+func TestManyHoldersInTurmoilLeaveNothingOpen(t *testing.T) {
+	p := newCounted(time.Microsecond)
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			for i := range 500 {
+				_, release, err := p.Acquire(t.Context(), []string{"a", "b", "c"}[i%3], p.open)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				release()
+			}
+		})
+	}
+	wg.Wait()
+	p.CloseIdle()
+	if p.opened.Load() != p.closed.Load() || p.Len() != 0 {
+		t.Errorf("opened %d, closed %d, left %d", p.opened.Load(), p.closed.Load(), p.Len())
+	}
+}
