@@ -1,0 +1,77 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package embedded
+
+import (
+	"context"
+	"strings"
+	"sync"
+)
+
+// Broker is a running in-process RocketMQ.
+//
+// All methods are safe for concurrent use, also from inside a control function.
+type Broker struct {
+	core     *core
+	cfg      *config
+	proxies  []*proxy
+	controls controls
+	faults   faults
+	counts   counts
+
+	closing   sync.Once
+	stopWatch func() bool // ends the watch of the context given to Start
+}
+
+// Start starts a broker and returns when it accepts connections. It ends when
+// ctx is done or Close is called, whichever comes first.
+//
+// Like httptest.NewServer it panics, with a text that says why, if an option is
+// wrong or it cannot listen: there is nothing that a test could do about it.
+func Start(ctx context.Context, opts ...Option) *Broker {
+	cfg, err := resolve(opts)
+	if err != nil {
+		panic("embedded.Start: " + err.Error())
+	}
+	b := &Broker{cfg: cfg, core: newCore(cfg)}
+	b.core.onUnsubscribe = b.notifyUnsubscribe
+	for i := range cfg.proxies {
+		p := newProxy(b, i)
+		if err := p.listen(cfg.listen); err != nil {
+			b.Close()
+			panic("embedded.Start: " + err.Error())
+		}
+		b.proxies = append(b.proxies, p)
+	}
+	for _, p := range b.proxies {
+		p.serve()
+	}
+	b.stopWatch = context.AfterFunc(ctx, b.Close)
+	return b
+}
+
+// Endpoints returns where the broker listens, "127.0.0.1:port"; with several
+// proxies their addresses separated by semicolons.
+func (b *Broker) Endpoints() string {
+	addrs := make([]string, len(b.proxies))
+	for i, p := range b.proxies {
+		addrs[i] = p.addr
+	}
+	return strings.Join(addrs, ";")
+}
+
+// Close ends the broker: connections are cut, long polls and control functions'
+// delays end, and no goroutine of it is left when Close returns. Only a control
+// function that does not return holds it up. Closing twice does nothing.
+func (b *Broker) Close() {
+	b.closing.Do(func() {
+		if b.stopWatch != nil {
+			b.stopWatch()
+		}
+		b.core.close()
+		for _, p := range b.proxies {
+			p.stop()
+		}
+	})
+}

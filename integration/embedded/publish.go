@@ -1,0 +1,123 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package embedded
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// published numbers the messages made by Publish, over all brokers of the
+// process, so that ids are unique in a test with several of them.
+var published atomic.Uint64
+
+// PublishOption says something about a message of Publish.
+type PublishOption func(*content) error
+
+// PublishID gives the message this id; default is a fresh one.
+func PublishID(id string) PublishOption {
+	return func(c *content) error { c.id = id; return nil }
+}
+
+// PublishKeys sets the keys of the message.
+func PublishKeys(keys ...string) PublishOption {
+	return func(c *content) error { c.keys = splitKeys(keys); return nil }
+}
+
+// PublishTag sets the tag of the message.
+func PublishTag(tag string) PublishOption {
+	return func(c *content) error { c.tag = tag; return nil }
+}
+
+// PublishProperty adds a user property.
+func PublishProperty(key, value string) PublishOption {
+	return func(c *content) error { c.properties[key] = value; return nil }
+}
+
+// PublishMessageGroup sets the message group, by which a FIFO topic orders.
+func PublishMessageGroup(g string) PublishOption {
+	return func(c *content) error { c.messageGroup = g; return nil }
+}
+
+// PublishBorn sets when the message was born; default is now.
+func PublishBorn(t time.Time) PublishOption {
+	return func(c *content) error { c.born = t; return nil }
+}
+
+// PublishTraceContext sets the trace context of the message.
+func PublishTraceContext(tc string) PublishOption {
+	return func(c *content) error { c.traceContext = tc; return nil }
+}
+
+// PublishAttempt makes the first delivery say that it is the n-th.
+func PublishAttempt(n int) PublishOption {
+	return func(c *content) error {
+		if n < 1 {
+			return fmt.Errorf("PublishAttempt: %d must be at least 1", n)
+		}
+		c.attemptsHad = n - 1
+		return nil
+	}
+}
+
+// PublishCompressed stores the body compressed and says so when delivering it.
+func PublishCompressed(format Compression) PublishOption {
+	return func(c *content) error {
+		body, err := compress(format, c.body)
+		if err != nil {
+			return err
+		}
+		c.body, c.compressed = body, true
+		return nil
+	}
+}
+
+// PublishBrokenCompression says that the body is compressed, which it is not.
+func PublishBrokenCompression() PublishOption {
+	return func(c *content) error { c.compressed = true; return nil }
+}
+
+// PublishDigest delivers the message with a checksum of this kind.
+func PublishDigest(kind DigestKind) PublishOption {
+	return func(c *content) error { c.digest = &digest{kind, checksum(kind, c.body)}; return nil }
+}
+
+// PublishWrongDigest delivers the message with a checksum that does not fit.
+func PublishWrongDigest(kind DigestKind) PublishOption {
+	return func(c *content) error {
+		c.digest = &digest{kind, checksum(kind, append([]byte("not this: "), c.body...))}
+		return nil
+	}
+}
+
+// Publish stores a message without any client and returns its id. liteTopic is
+// empty for a normal topic. Options that look at the body (compression, digest)
+// are applied in the order in which they are given.
+//
+// It panics if the topic does not exist, does not fit the message, or an option
+// is wrong: that is a mistake in the test.
+func (b *Broker) Publish(topic, liteTopic string, body []byte, opts ...PublishOption) string {
+	c := content{
+		id: fmt.Sprintf("01%030X", published.Add(1)), topic: topic, liteTopic: liteTopic,
+		body: append([]byte(nil), body...), properties: map[string]string{},
+		born: b.core.clock.Now(), bornHost: "127.0.0.1",
+	}
+	for _, o := range opts {
+		if err := o(&c); err != nil {
+			panic("embedded.Publish: " + err.Error())
+		}
+	}
+	if liteTopic != "" {
+		if err := checkLiteTopic(liteTopic); err != nil {
+			panic("embedded.Publish: " + err.Error())
+		}
+	}
+	if _, err := b.store(topic, []content{c}); err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		panic(fmt.Sprintf("embedded.Publish to topic %q: %s", topic, first))
+	}
+	return c.id
+}

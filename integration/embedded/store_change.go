@@ -1,0 +1,60 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package embedded
+
+import "time"
+
+var errAbnormalChange = refuse(reasonAbnormalAck, "changeInvisibleDuration failed: status is abnormal")
+
+// change gives a message a new deadline, d from now, and returns its new handle.
+// For what is already acked it returns a handle of zeros, as RocketMQ does.
+func (c *core) change(a liteAck, d time.Duration, suspend bool) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer c.notify()
+	if err := c.checkHandle(a); err != nil {
+		return "", err
+	}
+	t := c.topics[a.topic]
+	if t == nil {
+		return "", errAbnormalChange
+	}
+	g := c.findGroup(a.group)
+	if g == nil {
+		return "", errAbnormalChange
+	}
+	if t.kind != kindLite {
+		return c.changeNormal(t, g, a, d, suspend)
+	}
+	q := t.lites[a.lite]
+	if a.lite == "" || q == nil || a.handle.offset > q.maxOffset() {
+		return "", errAbnormalChange
+	}
+	return c.changeOrdered(q.cursor(g), a.handle, d, suspend), nil
+}
+
+func (c *core) changeOrdered(cur *cursor, h handle, d time.Duration, suspend bool) string {
+	if h.offset < cur.committed {
+		return handle{startOffset: h.offset, kind: handleOfTopic, broker: h.broker, queue: h.queue, offset: h.offset, commitLog: h.commitLog}.String()
+	}
+	until := c.nowMillis() + d.Milliseconds()
+	effective := cur.order != nil && cur.order.popTime == h.popTime
+	if effective {
+		if suspend {
+			cur.order.suspend(until)
+		} else {
+			cur.order.postpone(h.offset, until)
+		}
+		c.armUnlock(cur)
+	}
+	h.startOffset, h.invisible = h.offset, until-h.popTime
+	if rec := cur.record(h.offset); rec != nil {
+		tr := rec.trail(cur.group.name)
+		tr.deferrals = append(tr.deferrals, Deferral{
+			Group: cur.group.name, At: c.clock.Now(), Duration: d, Suspend: suspend,
+			Handle: h.String(), Stale: !effective,
+		})
+	}
+	return h.String()
+}
