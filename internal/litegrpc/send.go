@@ -5,7 +5,6 @@ package litegrpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -15,6 +14,8 @@ import (
 
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/names"
 )
 
 // Outgoing is a message to send.
@@ -42,7 +43,7 @@ func (p *Producer) NewMessageID() string { return p.ids.next(time.Now()) }
 // stored it. It does not retry.
 func (p *Producer) Send(ctx context.Context, m Outgoing) (Sent, error) {
 	op := fmt.Sprintf("sending to lite topic %q of %q", m.LiteTopic, p.cfg.Topic)
-	if err := CheckLiteTopic(m.LiteTopic); err != nil {
+	if err := names.CheckLiteTopic(m.LiteTopic); err != nil {
 		return Sent{}, &Error{Op: op, Class: Permanent, Err: err}
 	}
 	pickCtx, cancel := context.WithTimeout(ctx, p.client.cfg.RequestTimeout)
@@ -96,25 +97,4 @@ func bornHost() string {
 		return "unknown-host"
 	}
 	return host
-}
-
-// maxLiteTopic is the longest name of a lite topic that a proxy takes, unless
-// it was configured otherwise.
-const maxLiteTopic = 64
-
-// CheckLiteTopic refuses names that a proxy would refuse.
-func CheckLiteTopic(name string) error {
-	if name == "" {
-		return errors.New("the lite topic is empty")
-	}
-	if len(name) > maxLiteTopic {
-		return fmt.Errorf("lite topic %q has %d characters, more than %d", name, len(name), maxLiteTopic)
-	}
-	for _, r := range name {
-		ok := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
-		if !ok {
-			return fmt.Errorf("lite topic %q contains %q: only letters, digits, - and _ are allowed", name, r)
-		}
-	}
-	return nil
 }
