@@ -1,0 +1,100 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package realmq
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// process is one server that runs, or ran. Its output goes to a file.
+type process struct {
+	cmd   *exec.Cmd
+	ready *readyLog
+	done  chan struct{} // closed when it has ended
+	err   error         // how it ended; read after done
+}
+
+// startProcess starts cmd through the spawner. It is ready when its output
+// contains the marker.
+func startProcess(sp *spawner, cmd *exec.Cmd, logFile, marker string) (*process, error) {
+	f, err := os.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("log of the server: %w", err)
+	}
+	p := &process{cmd: cmd, done: make(chan struct{}),
+		ready: &readyLog{file: f, marker: []byte(marker), seen: make(chan struct{})}}
+	cmd.Stdout, cmd.Stderr = p.ready, p.ready
+	cmd.WaitDelay = 2 * time.Second
+	ownGroup(cmd)
+	dieWithParent(cmd)
+	if err := sp.start(cmd); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
+	}
+	go func() {
+		defer close(p.done)
+		p.err = cmd.Wait()
+		f.Close()
+	}()
+	return p, nil
+}
+
+func (p *process) pid() int { return p.cmd.Process.Pid }
+
+func (p *process) running() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// stop asks the process to end, kills it after the grace period, and waits.
+func (p *process) stop(grace time.Duration) {
+	if p.running() && grace > 0 {
+		terminateGroup(p.cmd.Process)
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-p.done:
+		case <-timer.C:
+		}
+	}
+	if p.running() {
+		killGroup(p.cmd.Process)
+	}
+	<-p.done
+}
+
+// readyLog writes what the server prints to a file and watches for the marker.
+type readyLog struct {
+	mu     sync.Mutex
+	file   *os.File
+	marker []byte
+	rest   []byte // the end of what was written, in case a write cuts the marker
+	found  bool
+	seen   chan struct{} // closed when the marker was seen
+}
+
+// Write implements io.Writer.
+func (l *readyLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.found {
+		l.rest = append(l.rest, b...)
+		if bytes.Contains(l.rest, l.marker) {
+			l.found, l.rest = true, nil
+			close(l.seen)
+		} else if n := len(l.rest) - len(l.marker); n > 0 {
+			l.rest = append([]byte(nil), l.rest[n:]...)
+		}
+	}
+	return l.file.Write(b)
+}
