@@ -11,7 +11,8 @@ import (
 
 // Broker is a running in-process RocketMQ.
 //
-// All methods are safe for concurrent use, also from inside a control function.
+// All methods are safe for concurrent use and, but for Close, also from inside a
+// control function.
 type Broker struct {
 	core     *core
 	cfg      *config
@@ -63,7 +64,8 @@ func (b *Broker) Endpoints() string {
 
 // Close ends the broker: connections are cut, long polls and control functions'
 // delays end, and no goroutine of it is left when Close returns. Only a control
-// function that does not return holds it up. Closing twice does nothing.
+// function that does not return holds it up, so it must not be called from one.
+// Closing twice does nothing.
 func (b *Broker) Close() {
 	b.closing.Do(func() {
 		if b.stopWatch != nil {
@@ -72,6 +74,9 @@ func (b *Broker) Close() {
 		b.core.close()
 		for _, p := range b.proxies {
 			p.stop()
+		}
+		for _, p := range b.proxies {
+			p.drain()
 		}
 	})
 }

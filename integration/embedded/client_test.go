@@ -300,7 +300,7 @@ func wantCode(t *testing.T, what string, st *v2.Status, want v2.Code) {
 	}
 }
 
-func wait(t *testing.T, b *embedded.Broker, what string, cond func(*embedded.Broker) bool) {
+func wait(t *testing.T, b *embedded.Broker, what string, cond func(embedded.Snapshot) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -26,6 +26,7 @@ type core struct {
 	commitLog int64
 	liteCount int // lite topics that hold messages, against the quota
 	subCount  int // active lite subscriptions, against the quota
+	evicted   []eviction
 
 	// changed is closed and replaced at each change that somebody waits for.
 	changed  chan struct{}
@@ -56,6 +57,7 @@ type group struct {
 	name        string
 	bindTopic   string // lite.bind.topic; empty for a regular group
 	wildcard    bool   // lite.sub.wildcard
+	exclusive   bool   // lite.sub.model is Exclusive
 	ordered     bool   // consumes normal queues in order
 	maxAttempts int    // deliveries before a message goes to the dead letters
 	clientQuota int    // lite.sub.client.quota

@@ -65,11 +65,19 @@ func (f *faults) addAckFailure(k int, st *v2.Status) {
 	f.acks[k] = st
 }
 
-// takeAckFailures returns the entries that the next ack has to fail.
-func (f *faults) takeAckFailures() map[int]*v2.Status {
+// takeAckFailures returns which of an ack's n entries have to fail.
+func (f *faults) takeAckFailures(n int) map[int]*v2.Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	acks := f.acks
-	f.acks = nil
-	return acks
+	var now map[int]*v2.Status
+	for k, st := range f.acks {
+		if k < n {
+			if now == nil {
+				now = map[int]*v2.Status{}
+			}
+			now[k] = st
+			delete(f.acks, k)
+		}
+	}
+	return now
 }

@@ -20,7 +20,7 @@ func (p *proxy) AckMessage(_ context.Context, req *v2.AckMessageRequest) (*v2.Ac
 		return &v2.AckMessageResponse{Status: statusOf(fault(v2.Code_INTERNAL_SERVER_ERROR,
 			"Index 0 out of bounds for length 0. IndexOutOfBoundsException"))}, nil
 	}
-	failed := p.b.faults.takeAckFailures()
+	failed := p.b.faults.takeAckFailures(len(req.GetEntries()))
 	res := &v2.AckMessageResponse{}
 	for i, e := range req.GetEntries() {
 		st, bad := failed[i]

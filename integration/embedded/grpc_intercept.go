@@ -53,6 +53,9 @@ func oneAnswer(r *Request, answers []proto.Message) (any, error) {
 }
 
 func (p *proxy) carryOut(ctx context.Context, r *Request, next grpc.UnaryHandler) (any, error) {
+	if err := p.stillHere(r); err != nil {
+		return nil, err
+	}
 	if err := p.b.admit(r); err != nil {
 		return answerWith(r, statusOf(err)), nil
 	}
@@ -62,6 +65,15 @@ func (p *proxy) carryOut(ctx context.Context, r *Request, next grpc.UnaryHandler
 	}
 	p.b.core.poke()
 	return res, nil
+}
+
+// stillHere refuses a request that spent the proxy's restart in a control function:
+// the process that it came to is gone.
+func (p *proxy) stillHere(r *Request) error {
+	if !p.alive(r.life) {
+		return status.Error(codes.Unavailable, "embedded: the proxy has restarted")
+	}
+	return nil
 }
 
 // admit is what every request has to pass before it is looked at.

@@ -66,6 +66,9 @@ func (p *proxy) receive(ctx context.Context, r *Request, out receiveStream) erro
 		}
 		return out.Send(p.deliveredNow())
 	}
+	if err := p.stillHere(r); err != nil {
+		return err
+	}
 	if err := p.b.admit(r); err != nil {
 		return out.Send(&v2.ReceiveMessageResponse{Content: &v2.ReceiveMessageResponse_Status{Status: statusOf(err)}})
 	}

@@ -24,18 +24,20 @@ import (
 // lite subscription of a push-type lite consumer ends; its session does not.
 func (p *proxy) Telemetry(s grpc.BidiStreamingServer[v2.TelemetryCommand, v2.TelemetryCommand]) error {
 	stream := &telemetryStream{s: s}
+	defer stream.end()
 	defer p.streamEnded(stream)
-	who := callerOf(s.Context())
+	who, life := callerOf(s.Context()), p.currentLife()
 	for {
 		cmd, err := s.Recv()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
-			p.streamBroken(who.id)
+			p.streamBroken(who.id, life)
 			return rpcError(err)
 		}
 		r := p.newRequest(s.Context(), Telemetry, cmd)
+		r.life = life
 		if done, err := p.handleCommand(r, who, stream); done || err != nil {
 			return err
 		}
@@ -45,11 +47,8 @@ func (p *proxy) Telemetry(s grpc.BidiStreamingServer[v2.TelemetryCommand, v2.Tel
 
 // streamBroken ends the lite subscription of a client whose stream broke, unless
 // it was the proxy itself that went down.
-func (p *proxy) streamBroken(clientID string) {
-	p.mu.Lock()
-	s, ours := p.sessions[clientID], p.stopping
-	p.mu.Unlock()
-	if s != nil && !ours && p.isLite(s.kind()) {
+func (p *proxy) streamBroken(clientID string, life int) {
+	if s := p.session(clientID); s != nil && p.alive(life) && p.isLite(s.kind()) {
 		p.b.core.goOffline(clientID)
 	}
 }
@@ -78,6 +77,9 @@ func (p *proxy) handleCommand(r *Request, who caller, stream *telemetryStream) (
 		return true, p.fail(r, re.err)
 	case reactDrop:
 		return false, nil
+	}
+	if err := p.stillHere(r); err != nil {
+		return true, err
 	}
 	if err := p.b.admit(r); err != nil {
 		return true, stream.send(&v2.TelemetryCommand{Status: statusOf(err)})

@@ -226,7 +226,7 @@ func (b *Broker) count(r *Request) {
 // Wait returns when cond holds, or with the context's error. cond is asked again
 // after each change in the broker (a request, a message, a delivery, an ack, a
 // session, a connection, a timer); it should be quick and must not call Wait.
-func (b *Broker) Wait(ctx context.Context, cond func(*Broker) bool) error {
+func (b *Broker) Wait(ctx context.Context, cond func(Snapshot) bool) error {
 	c := b.core
 	c.mu.Lock()
 	c.watchers++
@@ -240,7 +240,7 @@ func (b *Broker) Wait(ctx context.Context, cond func(*Broker) bool) error {
 		c.mu.Lock()
 		changed := c.changed
 		c.mu.Unlock()
-		if cond(b) {
+		if cond(Snapshot{b}) {
 			return nil
 		}
 		select {
@@ -253,9 +253,37 @@ func (b *Broker) Wait(ctx context.Context, cond func(*Broker) bool) error {
 	}
 }
 
+// Snapshot is what a condition of Wait may look at. Its methods are those of the
+// same names of Broker.
+type Snapshot struct{ b *Broker }
+
+// Message is Broker.Message.
+func (s Snapshot) Message(id string) (Message, bool) { return s.b.Message(id) }
+
+// Messages is Broker.Messages.
+func (s Snapshot) Messages(topic string) []Message { return s.b.Messages(topic) }
+
+// Pending is Broker.Pending.
+func (s Snapshot) Pending(topic string) int { return s.b.Pending(topic) }
+
+// PendingIn is Broker.PendingIn.
+func (s Snapshot) PendingIn(topic, group string) int { return s.b.PendingIn(topic, group) }
+
+// LongPolls is Broker.LongPolls.
+func (s Snapshot) LongPolls(group string) int { return s.b.LongPolls(group) }
+
+// Sessions is Broker.Sessions.
+func (s Snapshot) Sessions() []Session { return s.b.Sessions() }
+
+// Connections is Broker.Connections.
+func (s Snapshot) Connections() int { return s.b.Connections() }
+
+// Requests is Broker.Requests.
+func (s Snapshot) Requests(m Method) int { return s.b.Requests(m) }
+
 // WaitIdle returns when no message of the topic is pending (see Pending).
 func (b *Broker) WaitIdle(ctx context.Context, topic string) error {
-	return b.Wait(ctx, func(b *Broker) bool { return b.Pending(topic) == 0 })
+	return b.Wait(ctx, func(s Snapshot) bool { return s.Pending(topic) == 0 })
 }
 
 // view copies a record. The lock is held.

@@ -120,6 +120,13 @@ func WithLiteGroup(name, topic string) Option {
 	return groupOption("WithLiteGroup", group{name: name, bindTopic: topic})
 }
 
+// WithExclusiveGroup creates a lite group without the wildcard attribute in which
+// each lite topic belongs to the client that named it last (lite.sub.model is
+// Exclusive); the one before is told on its telemetry stream.
+func WithExclusiveGroup(name, topic string) Option {
+	return groupOption("WithExclusiveGroup", group{name: name, bindTopic: topic, exclusive: true})
+}
+
 // WithNormalGroup creates a regular consumer group.
 func WithNormalGroup(name string) Option {
 	return groupOption("WithNormalGroup", group{name: name})

@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
@@ -26,17 +27,21 @@ type proxy struct {
 	addr  string
 
 	mu       sync.Mutex
-	lis      net.Listener
-	srv      *grpc.Server
-	served   chan struct{} // closed when srv.Serve has returned
+	gone     *sync.Cond // on mu: the last connection was closed
+	port     net.Listener
+	srv      *grpc.Server     // nil while stopped
+	lis      *trackedListener // the one that srv accepts from
 	conns    map[string]net.Conn
 	sessions map[string]*session
-	stopping bool // connections are being cut by us, not by their clients
-	keepPort bool // a stop leaves the port open, for the next server takes it over
+	life     int // counts servers: what an old one was asked, the next one does not do
+
+	ending sync.WaitGroup // servers that are being stopped
 }
 
 func newProxy(b *Broker, index int) *proxy {
-	return &proxy{b: b, index: index, conns: map[string]net.Conn{}, sessions: map[string]*session{}}
+	p := &proxy{b: b, index: index, conns: map[string]net.Conn{}, sessions: map[string]*session{}}
+	p.gone = sync.NewCond(&p.mu)
+	return p
 }
 
 func (p *proxy) listen(addr string) error {
@@ -44,11 +49,11 @@ func (p *proxy) listen(addr string) error {
 	if err != nil {
 		return fmt.Errorf("proxy %d cannot listen on %s: %w", p.index, addr, err)
 	}
-	p.lis, p.addr = l, l.Addr().String()
+	p.port, p.addr = l, l.Addr().String()
 	return nil
 }
 
-// serve starts a fresh server on the listener.
+// serve starts a fresh server on the port.
 func (p *proxy) serve() {
 	opts := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(maxInbound),
@@ -60,13 +65,14 @@ func (p *proxy) serve() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stopping = false
+	p.life++
 	p.srv = grpc.NewServer(opts...)
-	p.served = make(chan struct{})
+	p.lis = &trackedListener{Listener: p.port, p: p}
 	v2.RegisterMessagingServiceServer(p.srv, p)
-	srv, lis, served := p.srv, &trackedListener{Listener: p.lis, p: p}, p.served
+	srv, lis := p.srv, p.lis
+	p.ending.Add(1)
 	go func() {
-		defer close(served)
+		defer p.ending.Done()
 		_ = srv.Serve(lis) // returns when stopped; nothing to do about its error
 	}()
 }
@@ -75,30 +81,60 @@ func (p *proxy) serve() {
 // another process might be given it before we listen again.
 func (p *proxy) restart() {
 	p.end(true)
-	if tcp, ok := p.lis.(*net.TCPListener); ok {
+	if tcp, ok := p.port.(*net.TCPListener); ok {
 		_ = tcp.SetDeadline(time.Time{}) // fails only if closed, then Serve says so
 	}
 	p.serve()
 }
 
-// stop closes the port and all connections and waits for everything to end.
+// stop closes the port and all connections and forgets the sessions.
 func (p *proxy) stop() { p.end(false) }
 
+// end returns when nothing is accepted any more and no connection is left. It
+// does not wait for requests: one of them may be in a control function that
+// called us. drain does.
 func (p *proxy) end(keepPort bool) {
 	p.mu.Lock()
-	srv, served, lis := p.srv, p.served, p.lis
-	p.stopping, p.keepPort = true, keepPort
+	srv, lis := p.srv, p.lis
 	p.srv = nil
 	p.mu.Unlock()
 	if srv == nil {
-		if lis != nil {
-			_ = lis.Close() // never served
+		if p.port != nil && !keepPort {
+			_ = p.port.Close() // never served, or closed before
 		}
 		return
 	}
-	srv.Stop()
-	<-served
+	lis.keepPort = keepPort
+	_ = lis.Close() // wakes Accept, which is what it is for
+	p.ending.Add(1)
+	go func() {
+		defer p.ending.Done()
+		srv.Stop()
+	}()
+	lis.accepting.Lock() // Accept has returned and will not block again
+	lis.accepting.Unlock() //nolint:staticcheck // waiting for it was the point
+	p.mu.Lock()
+	for len(p.conns) > 0 {
+		p.gone.Wait()
+	}
+	p.mu.Unlock()
 	p.forgetSessions()
+}
+
+// drain waits for the servers that were stopped, and with them their requests.
+func (p *proxy) drain() { p.ending.Wait() }
+
+func (p *proxy) currentLife() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.life
+}
+
+// alive reports whether the server that a request came to is still the one.
+func (p *proxy) alive(life int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.srv != nil && p.life == life
 }
 
 // resume listens on the old address again. Another process may have been given
@@ -147,13 +183,22 @@ func (p *proxy) cutConnections() {
 	}
 }
 
-// trackedListener keeps the connections that it accepts findable.
+// trackedListener keeps the connections that it accepts findable, and can be
+// closed without closing the port.
 type trackedListener struct {
 	net.Listener
-	p *proxy
+	p         *proxy
+	accepting sync.Mutex // held while Accept waits
+	closed    atomic.Bool
+	keepPort  bool // set before Close
 }
 
 func (l *trackedListener) Accept() (net.Conn, error) {
+	l.accepting.Lock()
+	defer l.accepting.Unlock()
+	if l.closed.Load() {
+		return nil, net.ErrClosed
+	}
 	conn, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
@@ -168,10 +213,10 @@ func (l *trackedListener) Accept() (net.Conn, error) {
 
 // Close ends Accept. When the port is to be kept it does so by a deadline.
 func (l *trackedListener) Close() error {
-	l.p.mu.Lock()
-	keep := l.p.keepPort
-	l.p.mu.Unlock()
-	if tcp, ok := l.Listener.(*net.TCPListener); ok && keep {
+	if l.closed.Swap(true) {
+		return nil
+	}
+	if tcp, ok := l.Listener.(*net.TCPListener); ok && l.keepPort {
 		return tcp.SetDeadline(time.Unix(1, 0))
 	}
 	return l.Listener.Close()
@@ -187,6 +232,7 @@ func (c *trackedConn) Close() error {
 	c.p.mu.Lock()
 	if c.p.conns[c.key] == net.Conn(c) {
 		delete(c.p.conns, c.key)
+		c.p.gone.Broadcast()
 	}
 	c.p.mu.Unlock()
 	c.p.b.core.poke()

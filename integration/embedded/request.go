@@ -22,11 +22,12 @@ type Request struct {
 	Message  proto.Message
 
 	peer string
+	life int // the server that it came to
 }
 
 func (p *proxy) newRequest(ctx context.Context, m Method, msg proto.Message) *Request {
 	md, _ := metadata.FromIncomingContext(ctx)
-	r := &Request{Method: m, Proxy: p.index, ClientID: header(md, "x-mq-client-id"), Metadata: md, Message: msg}
+	r := &Request{Method: m, Proxy: p.index, ClientID: header(md, "x-mq-client-id"), Metadata: md, Message: msg, life: p.currentLife()}
 	if pr, ok := peer.FromContext(ctx); ok {
 		r.peer = pr.Addr.String()
 	}

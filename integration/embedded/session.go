@@ -4,6 +4,7 @@
 package embedded
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -112,12 +113,25 @@ func (p *proxy) streamEnded(stream *telemetryStream) {
 
 // telemetryStream is a stream to a client that several goroutines write to.
 type telemetryStream struct {
-	mu sync.Mutex
-	s  grpc.BidiStreamingServer[v2.TelemetryCommand, v2.TelemetryCommand]
+	mu    sync.Mutex
+	ended bool
+	s     grpc.BidiStreamingServer[v2.TelemetryCommand, v2.TelemetryCommand]
 }
 
 func (t *telemetryStream) send(cmd *v2.TelemetryCommand) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.ended {
+		return errStreamEnded
+	}
 	return t.s.Send(cmd)
 }
+
+// end keeps others from writing once the handler has returned.
+func (t *telemetryStream) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = true
+}
+
+var errStreamEnded = errors.New("embedded: the telemetry stream has ended")

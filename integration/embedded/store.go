@@ -21,8 +21,8 @@ type topic struct {
 	kind    topicKind
 	queues  []*queue
 	lites   map[string]*queue
-	order   []*record // in order of arrival, for inspection
-	next    int       // queue for the next message without a sharding key
+	order   []*record      // in order of arrival, for inspection
+	next    int            // queue for the next message without a sharding key
 	settled map[string]int // messages done, by group that has received any
 }
 
@@ -76,7 +76,6 @@ type cursor struct {
 	order     *orderInfo
 	unlock    stopper
 	ready     bool
-	reset     *int64
 
 	// Unordered consumption.
 	next   int64
@@ -94,6 +93,15 @@ func (q *queue) cursor(g *group) *cursor {
 		q.cursors[g.name] = cur
 	}
 	return cur
+}
+
+// offsetOf is where a message lies in the queue that the cursor reads. A message
+// of a lite topic lies in two: its lite topic and a queue of the main topic.
+func (cur *cursor) offsetOf(r *record) int64 {
+	if cur.queue.lite != "" {
+		return r.queueOffset
+	}
+	return r.sendOffset
 }
 
 func (cur *cursor) stopTimers() {
@@ -271,6 +279,7 @@ func (c *core) deadLetter(r *record, g *group) {
 	dead := &record{content: r.content, stored: c.clock.Now(), trails: map[string]*trail{}, home: t.queues[0]}
 	dead.topic, dead.liteTopic = name, ""
 	dead.queueOffset = t.queues[0].maxOffset()
+	dead.sendOffset = dead.queueOffset
 	c.commitLog += 128
 	dead.commitLog = c.commitLog
 	t.queues[0].msgs = append(t.queues[0].msgs, dead)

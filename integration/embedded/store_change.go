@@ -24,7 +24,7 @@ func (c *core) change(a liteAck, d time.Duration, suspend bool) (string, error) 
 	if g == nil {
 		return "", errAbnormalChange
 	}
-	if t.kind != kindLite {
+	if !a.toLite(t) {
 		return c.changeNormal(t, g, a, d, suspend)
 	}
 	q := t.lites[a.lite]

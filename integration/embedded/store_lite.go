@@ -104,9 +104,6 @@ func (c *core) popOrdered(cur *cursor, r popRequest, limit int) (batch, bool) {
 	if cur.dead || limit <= 0 || cur.order.blocks(r.attemptID, now) {
 		return batch{}, false
 	}
-	if cur.reset != nil {
-		cur.committed, cur.order, cur.reset = *cur.reset, nil, nil
-	}
 	from := cur.committed
 	to := min(from+int64(limit), cur.queue.maxOffset())
 	if from >= to {
@@ -135,9 +132,9 @@ func (c *core) handOver(g *group, t *topic, out []batch, r popRequest) []deliver
 	for _, b := range out {
 		for i, rec := range b.recs {
 			h := handle{
-				startOffset: rec.queueOffset, popTime: b.pop, invisible: b.invis,
+				startOffset: b.cur.offsetOf(rec), popTime: b.pop, invisible: b.invis,
 				reviveQueue: orderedReviveQueue, kind: handleOfTopic, broker: c.cfg.brokerName,
-				queue: b.cur.queue.id, offset: rec.queueOffset, commitLog: rec.commitLog,
+				queue: b.cur.queue.id, offset: b.cur.offsetOf(rec), commitLog: rec.commitLog,
 			}
 			had := rec.attemptsHad
 			if known {
@@ -173,9 +170,9 @@ func (c *core) popExtra(g *group, r popRequest) []delivery {
 			continue
 		}
 		h := handle{
-			startOffset: e.rec.queueOffset, popTime: e.cur.stampPop(c.nowMillis()), invisible: r.invisible.Milliseconds(),
+			startOffset: e.cur.offsetOf(e.rec), popTime: e.cur.stampPop(c.nowMillis()), invisible: r.invisible.Milliseconds(),
 			reviveQueue: orderedReviveQueue, kind: handleOfTopic, broker: c.cfg.brokerName,
-			queue: e.cur.queue.id, offset: e.rec.queueOffset, commitLog: e.rec.commitLog,
+			queue: e.cur.queue.id, offset: e.cur.offsetOf(e.rec), commitLog: e.rec.commitLog,
 		}
 		got = append(got, c.deliver(e.rec, g, h, len(e.rec.trail(g.name).deliveries)+1))
 	}
@@ -212,12 +209,13 @@ func (c *core) armUnlock(cur *cursor) {
 	if cur.order == nil {
 		return
 	}
-	free := cur.order.freeAt()
-	if free == 0 {
-		return // all acked
+	left := cur.order.freeAt() - c.nowMillis()
+	if left <= 0 {
+		c.offer(cur) // all acked, or visible at once
+		return
 	}
 	var mine stopper
-	mine = c.after(time.Duration(free-c.nowMillis())*time.Millisecond, func() {
+	mine = c.after(time.Duration(left)*time.Millisecond, func() {
 		if cur.unlock != mine {
 			return // replaced while this one waited for the lock
 		}
@@ -244,7 +242,6 @@ func (c *core) commit(cur *cursor, offset, popTime int64) (known, effective bool
 	}
 	cur.committed = next
 	c.armUnlock(cur)
-	c.offer(cur)
 	return true, true
 }
 
@@ -254,6 +251,12 @@ type liteAck struct {
 	topic  string
 	lite   string
 	handle handle
+}
+
+// toLite reports whether the handle points into a lite topic. A regular group
+// that reads the main topic of lite topics has handles of another kind.
+func (a liteAck) toLite(t *topic) bool {
+	return t.kind == kindLite && (a.lite != "" || a.handle.reviveQueue == orderedReviveQueue)
 }
 
 var errAbnormalAck = refuse(reasonAbnormalAck, "ack failed: status is abnormal")
@@ -270,7 +273,7 @@ func (c *core) ack(a liteAck) error {
 	if t == nil {
 		return errAbnormalAck
 	}
-	if t.kind != kindLite {
+	if !a.toLite(t) {
 		return c.ackNormal(t, a)
 	}
 	g := c.findGroup(a.group)
@@ -336,7 +339,7 @@ func (c *core) cursorOf(a liteAck) *cursor {
 		return nil
 	}
 	q := t.lites[a.lite]
-	if t.kind != kindLite {
+	if !a.toLite(t) {
 		if a.handle.queue < 0 || int(a.handle.queue) >= len(t.queues) {
 			return nil
 		}

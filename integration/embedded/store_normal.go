@@ -101,9 +101,9 @@ func (c *core) popLeases(cur *cursor, r popRequest, limit int) (got []delivery, 
 // lend starts a lease and returns its handle.
 func (c *core) lend(cur *cursor, l *lease, d time.Duration) handle {
 	h := handle{
-		startOffset: l.rec.queueOffset, popTime: cur.stampPop(c.nowMillis()), invisible: d.Milliseconds(),
+		startOffset: cur.offsetOf(l.rec), popTime: cur.stampPop(c.nowMillis()), invisible: d.Milliseconds(),
 		kind: handleOfTopic, broker: c.cfg.brokerName, queue: cur.queue.id,
-		offset: l.rec.queueOffset, commitLog: l.rec.commitLog,
+		offset: cur.offsetOf(l.rec), commitLog: l.rec.commitLog,
 	}
 	if l.retry {
 		h.kind = handleOfRetry
@@ -210,7 +210,6 @@ func (c *core) expireNow(cur *cursor) int {
 		}
 		o.visible, o.invisible = nil, min(o.invisible, now-o.popTime)
 		c.armUnlock(cur)
-		c.offer(cur)
 	}
 	cur.voidThrough = cur.lastPop
 	return n

@@ -51,6 +51,7 @@ type offsetOption struct {
 // it adds anything: so a batch may go over, and adding again what is there may be
 // refused. The real broker is like that.
 func (c *core) subscribe(r subscribeRequest) error {
+	defer c.tellEvicted()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.notify()
@@ -147,11 +148,39 @@ func (c *core) partialAdd(g *group, r subscribeRequest) error {
 	}
 	s := c.subscription(r)
 	for _, l := range r.lites {
+		if g.exclusive {
+			c.takeOver(s, l)
+		}
 		c.addLite(s, l)
 		c.resetOffset(g, c.topics[r.topic], l, r.offset)
 	}
 	c.wakeAll(g)
 	return nil
+}
+
+// takeOver takes a lite topic away from the other clients of an exclusive group
+// and tells them, once the lock is free.
+func (c *core) takeOver(by *subscription, lite string) {
+	for id, s := range c.subs {
+		if s != by && s.group == by.group && c.dropLite(s, lite) {
+			c.log.Info("lite topic taken over", "lite_topic", lite, "from", id, "by", by.client)
+			c.evicted = append(c.evicted, eviction{id, lite})
+		}
+	}
+}
+
+// eviction is a client that has to be told that a lite topic is no longer its own.
+type eviction struct{ client, lite string }
+
+// tellEvicted tells them. The lock is not held: telling writes to a network.
+func (c *core) tellEvicted() {
+	c.mu.Lock()
+	list := c.evicted
+	c.evicted = nil
+	c.mu.Unlock()
+	for _, e := range list {
+		c.onUnsubscribe(e.client, e.lite)
+	}
 }
 
 func (c *core) resetOffset(g *group, t *topic, lite string, o *offsetOption) {
@@ -178,9 +207,8 @@ func (c *core) resetOffset(g *group, t *topic, lite string, o *offsetOption) {
 	if target == cur.committed {
 		return
 	}
-	cur.reset, cur.order = &target, nil
+	cur.committed, cur.order = target, nil
 	c.armUnlock(cur)
-	cur.committed = min(cur.committed, target)
 	c.offer(cur)
 }
 

@@ -135,8 +135,8 @@ func (b *Broker) CutReceiveAfter(n int) {
 	b.core.log.Info("next receive will be cut", "after", n)
 }
 
-// FailAckEntry answers entry k (from 0) of the next AckMessage with this code
-// and does not carry it out.
+// FailAckEntry answers entry k (from 0) of the next AckMessage that has so many
+// entries with this code, and does not carry it out.
 func (b *Broker) FailAckEntry(k int, code v2.Code) {
 	b.faults.addAckFailure(k, &v2.Status{Code: code, Message: code.String()})
 	b.core.log.Info("next ack will have a failed entry", "entry", k, "code", code.String())
@@ -204,13 +204,13 @@ func (b *Broker) DeleteLiteTopic(topic, lite string) {
 
 // UnsubscribeLite takes a lite topic away from a client and tells it so on its
 // telemetry stream, as happens when another client of an exclusive group takes
-// it over. An empty clientID stands for all clients of the topic's groups.
+// it over. An empty clientID stands for all clients that are subscribed to it.
 func (b *Broker) UnsubscribeLite(clientID, lite string) {
 	c := b.core
 	c.mu.Lock()
 	var told []string
 	for id, s := range c.subs {
-		if id == clientID || clientID == "" {
+		if clientID == "" && s.lites[lite] || id == clientID {
 			c.dropLite(s, lite)
 			told = append(told, id)
 		}

@@ -18,7 +18,7 @@ import (
 
 // Pool keeps one value a key, shared by all who acquire it.
 type Pool[K comparable, V any] struct {
-	idle  time.Duration
+	idle  func(V) time.Duration
 	close func(V)
 
 	mu      sync.Mutex
@@ -36,8 +36,8 @@ type entry[V any] struct {
 }
 
 // New makes a pool whose values are closed, with the function given, when they
-// were not used for the duration idle.
-func New[K comparable, V any](idle time.Duration, close func(V)) *Pool[K, V] {
+// were not used for as long as idle says of them.
+func New[K comparable, V any](idle func(V) time.Duration, close func(V)) *Pool[K, V] {
 	p := &Pool[K, V]{idle: idle, close: close, entries: make(map[K]*entry[V])}
 	p.settled.L = &p.mu
 	return p
@@ -104,7 +104,21 @@ func (p *Pool[K, V]) release(key K, e *entry[V]) {
 	if e.users > 0 || p.entries[key] != e {
 		return
 	}
-	e.timer = time.AfterFunc(p.idle, func() { p.expire(key, e) })
+	idle := time.Duration(0)
+	if e.isOpen() && e.err == nil {
+		idle = p.idle(e.value)
+	}
+	e.timer = time.AfterFunc(idle, func() { p.expire(key, e) })
+}
+
+// isOpen says that the opening has ended.
+func (e *entry[V]) isOpen() bool {
+	select {
+	case <-e.opened:
+		return true
+	default:
+		return false
+	}
 }
 
 // expire closes e unless somebody took it in the meantime.
@@ -136,6 +150,22 @@ func (p *Pool[K, V]) Len() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.entries)
+}
+
+// Drop closes the value of key now if nobody uses it, without waiting for it.
+func (p *Pool[K, V]) Drop(key K) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e, ok := p.entries[key]
+	if !ok || e.users > 0 {
+		return
+	}
+	if e.timer != nil {
+		e.timer.Stop()
+	}
+	delete(p.entries, key)
+	p.busy++
+	go p.shut(e)
 }
 
 // CloseIdle closes, before their time, the values that nobody uses, and waits

@@ -25,7 +25,7 @@ type counted struct {
 
 func newCounted(idle time.Duration) *counted {
 	c := &counted{}
-	c.Pool = New[string](idle, func(int) { c.closed.Add(1) })
+	c.Pool = New[string](func(int) time.Duration { return idle }, func(int) { c.closed.Add(1) })
 	return c
 }
 
@@ -82,6 +82,22 @@ func TestAValueTakenAgainInTimeStaysOpen(t *testing.T) {
 		p.CloseIdle()
 		p.want(t, 1, 1)
 	})
+}
+
+func TestADroppedValueClosesUnlessItIsUsed(t *testing.T) {
+	p := newCounted(time.Minute)
+	_, release, err := p.Acquire(t.Context(), "a", p.open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Drop("a")
+	p.CloseIdle()
+	p.want(t, 1, 0)
+	release()
+	p.Drop("a")
+	p.Drop("a")
+	p.CloseIdle()
+	p.want(t, 1, 1)
 }
 
 func TestAFailedOpeningReachesAllWhoWaitAndIsTriedAgain(t *testing.T) {
