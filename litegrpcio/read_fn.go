@@ -1,0 +1,217 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package litegrpcio
+
+import (
+	"context"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/rocketmq-beam/rocketmq-beam/coders"
+)
+
+func init() {
+	register.DoFn5x2[context.Context, *sdf.ManualWatermarkEstimator, *sdf.LockRTracker, []byte, func(beam.EventTime, coders.AckableMessage), sdf.ProcessContinuation, error](&readFn{})
+	register.DoFn4x1[context.Context, *sdf.LockRTracker, []byte, func(beam.EventTime, coders.AckableMessage), error](&readBoundedFn{})
+	register.Emitter2[beam.EventTime, coders.AckableMessage]()
+}
+
+// How long one call of ProcessElement lasts. On prism all restrictions of a
+// stage share a bundle and are processed one after another, and nothing leaves
+// a bundle before its end: so a call takes what is there and returns.
+const (
+	mostRecords = 1000
+	mostTime    = time.Second
+	emptyWait   = 100 * time.Millisecond
+)
+
+// source is what the bounded and the unbounded DoFn share.
+type source struct {
+	Config readConfig
+}
+
+// CreateInitialRestriction makes the first shard stand for all.
+func (fn *source) CreateInitialRestriction([]byte) restriction {
+	return newRestrictions(&fn.Config, time.Now())[0]
+}
+
+// SplitRestriction cuts the reading into shards.
+func (fn *source) SplitRestriction(_ []byte, first restriction) []restriction {
+	return newRestrictions(&fn.Config, time.UnixMilli(first.IdleSince))
+}
+
+// RestrictionSize is what waits in this process: the broker keeps no backlog
+// that could be asked for, and lags that it reports may be of lite topics long
+// gone.
+func (fn *source) RestrictionSize(_ []byte, r restriction) float64 {
+	if r.Done {
+		return 0
+	}
+	return 1
+}
+
+// CreateTracker makes the tracker of a shard.
+func (fn *source) CreateTracker(r restriction) *sdf.LockRTracker {
+	return sdf.NewLockRTracker(newTracker(r))
+}
+
+// TruncateRestriction ends the reading when a pipeline is drained: what was not
+// emitted stays with the broker.
+func (fn *source) TruncateRestriction(rt *sdf.LockRTracker, _ []byte) restriction {
+	r := rt.GetRestriction().(restriction)
+	r.Done = true
+	return r
+}
+
+// drain emits what the fetcher has, waiting a moment if that is nothing.
+func (fn *source) drain(ctx context.Context, f *fetcher, rt *sdf.LockRTracker, emit func(beam.EventTime, coders.AckableMessage)) (drained, error) {
+	start := time.Now()
+	out := drained{}
+	defer func() { f.report(ctx) }()
+	if !f.queue.awaitMessage(ctx, emptyWait) {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		return out, f.health.verdict(time.Now())
+	}
+	for out.emitted < mostRecords && time.Since(start) < mostTime && ctx.Err() == nil {
+		taken, expired := f.queue.takeAll(time.Now(), mostRecords-out.emitted)
+		expiredCounter.Inc(ctx, int64(expired))
+		if len(taken) == 0 {
+			break
+		}
+		n := fn.emit(ctx, f, taken, rt, emit)
+		out.emitted += n
+		if n < len(taken) {
+			f.queue.putBack(taken[n:])
+			out.ended = true
+			break
+		}
+	}
+	emittedCounter.Inc(ctx, int64(out.emitted))
+	return out, ctx.Err()
+}
+
+// drained is how a drain went.
+type drained struct {
+	emitted int
+	ended   bool // the tracker refused a claim
+}
+
+// emit claims and emits messages until a claim is refused, and returns how many.
+func (fn *source) emit(ctx context.Context, f *fetcher, taken []waiting, rt *sdf.LockRTracker, emit func(beam.EventTime, coders.AckableMessage)) int {
+	for i := range taken {
+		m := &taken[i].AckableMessage
+		now := time.Now()
+		if !rt.TryClaim(oneRecord(now)) {
+			return i
+		}
+		if m.Handle.DeliveryAttempt > 1 {
+			redeliveredCounter.Inc(ctx, 1)
+		}
+		if !m.StoreTime.IsZero() {
+			latencyDistribution.Update(ctx, max(taken[i].since.Sub(m.StoreTime).Milliseconds(), 0))
+		}
+		emit(mtime.FromTime(f.times.of(m, now)), *m)
+	}
+	return len(taken)
+}
+
+// withFetcher runs do with the fetcher of this configuration. A fetcher whose
+// last shard has ended is not kept for its idle time.
+func (fn *source) withFetcher(ctx context.Context, do func(*fetcher) (ended bool, err error)) error {
+	key, err := fn.Config.poolKey()
+	if err != nil {
+		return err
+	}
+	f, release, err := fetchers.Acquire(ctx, key, func(ctx context.Context) (*fetcher, error) { return openFetcher(ctx, fn.Config) })
+	if err != nil {
+		return err
+	}
+	ended, err := do(f)
+	release()
+	if ended {
+		fetchers.Drop(key)
+	}
+	return err
+}
+
+// readFn is the unbounded source.
+type readFn struct{ source }
+
+// InitialWatermarkEstimatorState is called once, before the restriction is
+// split: nothing is known yet.
+func (fn *readFn) InitialWatermarkEstimatorState(beam.EventTime, restriction, []byte) int64 {
+	return mtime.MinTimestamp.Milliseconds()
+}
+
+// CreateWatermarkEstimator goes on from a watermark.
+func (fn *readFn) CreateWatermarkEstimator(ms int64) *sdf.ManualWatermarkEstimator {
+	return &sdf.ManualWatermarkEstimator{State: time.UnixMilli(ms)}
+}
+
+// WatermarkEstimatorState is the watermark to go on from.
+func (fn *readFn) WatermarkEstimatorState(e *sdf.ManualWatermarkEstimator) int64 {
+	return e.State.UnixMilli()
+}
+
+// ProcessElement emits what is there and asks to be called again.
+func (fn *readFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermarkEstimator, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, coders.AckableMessage)) (sdf.ProcessContinuation, error) {
+	if rt.GetRestriction().(restriction).over(time.Now()) {
+		rt.TryClaim(theEnd{})
+		return sdf.StopProcessing(), nil
+	}
+	var next sdf.ProcessContinuation
+	err := fn.withFetcher(ctx, func(f *fetcher) (bool, error) {
+		out, err := fn.drain(ctx, f, rt, emit)
+		if err != nil {
+			return false, err
+		}
+		advance(we, f.times.watermark(f.queue, time.Now()))
+		if out.ended || rt.GetRestriction().(restriction).over(time.Now()) {
+			rt.TryClaim(theEnd{})
+			next = sdf.StopProcessing()
+			return true, nil
+		}
+		next = sdf.ResumeProcessingIn(f.rest.after(out.emitted))
+		return false, nil
+	})
+	if err != nil {
+		return sdf.StopProcessing(), err
+	}
+	return next, nil
+}
+
+// advance never lets a watermark fall.
+func advance(we *sdf.ManualWatermarkEstimator, to time.Time) {
+	if to.After(we.State) {
+		we.UpdateWatermark(to)
+	}
+}
+
+// readBoundedFn is the bounded source: without a ProcessContinuation, which
+// would make its output unbounded whatever the tracker says, and without a
+// watermark estimator, which the direct runner does not know.
+type readBoundedFn struct{ source }
+
+// ProcessElement emits until a limit is reached.
+func (fn *readBoundedFn) ProcessElement(ctx context.Context, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, coders.AckableMessage)) error {
+	return fn.withFetcher(ctx, func(f *fetcher) (bool, error) {
+		for !rt.GetRestriction().(restriction).over(time.Now()) {
+			out, err := fn.drain(ctx, f, rt, emit)
+			if err != nil {
+				return false, err
+			}
+			if out.ended {
+				break
+			}
+		}
+		rt.TryClaim(theEnd{})
+		return true, nil
+	})
+}
