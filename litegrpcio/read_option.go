@@ -159,10 +159,11 @@ func ReadFetchConcurrency(n int) ReadOption {
 	return countOption("fetch concurrency", int64(n), 1, 256, func(c *readConfig) { c.FetchConcurrency = n })
 }
 
-// ReadAwaitDuration sets how long a poll waits at the proxy for a message. 1 s
-// to 60 s, default 20 s. It does not delay messages that are there.
+// ReadAwaitDuration sets how long a poll waits at the proxy for a message. 5 s,
+// the least that proxies wait, to 60 s; default 20 s. It does not delay
+// messages that are there.
 func ReadAwaitDuration(d time.Duration) ReadOption {
-	return durationOption("await duration", d, time.Second, time.Minute, func(c *readConfig) { c.AwaitDuration = d })
+	return durationOption("await duration", d, litegrpc.MinAwaitDuration, time.Minute, func(c *readConfig) { c.AwaitDuration = d })
 }
 
 // ReadInvisibleDuration sets the lease: how long the pipeline has for a message

@@ -44,7 +44,7 @@ func (f *fetcher) await() time.Duration {
 	if brokers <= workers {
 		return f.cfg.AwaitDuration
 	}
-	return max(f.cfg.AwaitDuration*time.Duration(workers)/time.Duration(brokers), time.Second)
+	return max(f.cfg.AwaitDuration*time.Duration(workers)/time.Duration(brokers), litegrpc.MinAwaitDuration)
 }
 
 // take queues what a poll brought, also together with an error: it is leased to

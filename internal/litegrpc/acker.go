@@ -6,6 +6,7 @@ package litegrpc
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
 )
@@ -52,6 +53,10 @@ func NewAcker(ctx context.Context, cfg AckerConfig) (*Acker, error) {
 // Close tells the proxies that the client leaves and ends the session. ctx
 // bounds the farewell, which takes a second at most.
 func (a *Acker) Close(ctx context.Context) { a.client.close(ctx) }
+
+func (a *Acker) String() string {
+	return fmt.Sprintf("group %q and topic %q", a.cfg.Group, a.cfg.Topic)
+}
 
 // settings names the topic too: a proxy keeps one table of subscriptions a
 // group, and a member without the topic would take it out of there.

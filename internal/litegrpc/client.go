@@ -19,6 +19,8 @@ import (
 
 // role is what tells the kinds of session apart.
 type role interface {
+	// String names group and topic, for errors.
+	String() string
 	// settings completes what the telemetry stream announces.
 	settings(*v2.Settings)
 	// fallBack switches to the older client type; false if there is none.

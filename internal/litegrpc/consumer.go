@@ -107,6 +107,10 @@ func (c *Consumer) Subscriptions() int {
 	return n
 }
 
+func (c *Consumer) String() string {
+	return fmt.Sprintf("group %q and topic %q", c.cfg.Group, c.cfg.Topic)
+}
+
 func (c *Consumer) settings(s *v2.Settings) {
 	s.ClientType = c.lite.current().Enum()
 	s.PubSub = &v2.Settings_Subscription{Subscription: &v2.Subscription{

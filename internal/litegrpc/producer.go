@@ -85,6 +85,8 @@ func (p *Producer) refreshRoute(ctx context.Context) {
 // bounds the farewell, which takes a second at most.
 func (p *Producer) Close(ctx context.Context) { p.client.close(ctx) }
 
+func (p *Producer) String() string { return fmt.Sprintf("topic %q", p.cfg.Topic) }
+
 func (p *Producer) settings(s *v2.Settings) {
 	s.ClientType = v2.ClientType_PRODUCER.Enum()
 	s.PubSub = &v2.Settings_Publishing{Publishing: &v2.Publishing{Topics: []*v2.Resource{p.client.resource(p.cfg.Topic)}}}

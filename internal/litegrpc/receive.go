@@ -20,6 +20,10 @@ import (
 // MinInvisibleDuration is the shortest lease that a proxy grants on receiving.
 const MinInvisibleDuration = 10 * time.Second
 
+// MinAwaitDuration is the shortest long poll: a proxy waits so long even if
+// asked for less, and refuses a request whose deadline is sooner.
+const MinAwaitDuration = 5 * time.Second
+
 // Batch is what one long poll brought.
 type Batch struct {
 	// Messages were leased to this client; each must be acknowledged or
@@ -52,6 +56,7 @@ func (c *Consumer) Receive(ctx context.Context, most int, invisible, await time.
 	readable := c.route.Load().readable
 	queue := readable[c.turn.Add(1)%uint64(len(readable))]
 	op := fmt.Sprintf("receiving from topic %q for group %q at %s", c.cfg.Topic, c.cfg.Group, l.addr)
+	await = max(await, MinAwaitDuration)
 	ctx, cancel = context.WithTimeout(ctx, await+c.client.cfg.RequestTimeout)
 	defer cancel()
 	signed, err := c.client.sign(ctx)

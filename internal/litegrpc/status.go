@@ -221,6 +221,9 @@ func failed(op string, err error) error {
 		}
 	case codes.InvalidArgument:
 		out.Class = Permanent
+		if text := s.Message(); strings.Contains(text, "LITE mode") || strings.Contains(text, "bind topic") {
+			out.Code, out.Hint = v2.Code_ILLEGAL_CONSUMER_GROUP, hints[v2.Code_ILLEGAL_CONSUMER_GROUP]
+		}
 	case codes.Unavailable:
 		out.Class, out.Hint = unavailable(s.Message())
 	}

@@ -33,7 +33,7 @@ func (l *link) openStream(ctx context.Context, cancel context.CancelFunc) (telem
 // agree sends the settings and waits for the proxy's, which it must have before
 // any other call of this client makes sense to it.
 func (l *link) agree(ctx context.Context, cancel context.CancelFunc) (telemetryStream, error) {
-	op := fmt.Sprintf("opening a session at %s", l.addr)
+	op := fmt.Sprintf("opening a session for %v at %s", l.client.role, l.addr)
 	signed, err := l.client.sign(ctx)
 	if err != nil {
 		return nil, failed(op, err)
