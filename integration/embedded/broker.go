@@ -73,7 +73,7 @@ func (b *Broker) Close() {
 		}
 		b.core.close()
 		for _, p := range b.proxies {
-			p.stop()
+			p.retire()
 		}
 		for _, p := range b.proxies {
 			p.drain()

@@ -33,7 +33,8 @@ type proxy struct {
 	lis      *trackedListener // the one that srv accepts from
 	conns    map[string]net.Conn
 	sessions map[string]*session
-	life     int // counts servers: what an old one was asked, the next one does not do
+	retired  bool // the broker is closed: no server is to start again
+	life     int  // counts servers: what an old one was asked, the next one does not do
 
 	ending sync.WaitGroup // servers that are being stopped
 }
@@ -65,6 +66,10 @@ func (p *proxy) serve() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.retired {
+		_ = p.port.Close() // may be closed already
+		return
+	}
 	p.life++
 	p.srv = grpc.NewServer(opts...)
 	p.lis = &trackedListener{Listener: p.port, p: p}
@@ -85,6 +90,14 @@ func (p *proxy) restart() {
 		_ = tcp.SetDeadline(time.Time{}) // fails only if closed, then Serve says so
 	}
 	p.serve()
+}
+
+// retire is stop for good.
+func (p *proxy) retire() {
+	p.mu.Lock()
+	p.retired = true
+	p.mu.Unlock()
+	p.stop()
 }
 
 // stop closes the port and all connections and forgets the sessions.
@@ -111,8 +124,10 @@ func (p *proxy) end(keepPort bool) {
 		defer p.ending.Done()
 		srv.Stop()
 	}()
-	lis.accepting.Lock() // Accept has returned and will not block again
+	lis.accepting.Lock()   // Accept has returned and will not block again
 	lis.accepting.Unlock() //nolint:staticcheck // waiting for it was the point
+	// A connection in mid-handshake would hold Stop up for two minutes.
+	p.cutConnections()
 	p.mu.Lock()
 	for len(p.conns) > 0 {
 		p.gone.Wait()
