@@ -114,12 +114,13 @@ func (cur *cursor) stopTimers() {
 	}
 }
 
-// stampPop returns a pop time that no earlier handle of this queue and group
-// has, so that two deliveries in one millisecond (or at a standing clock) have
-// different handles.
-func (cur *cursor) stampPop(now int64) int64 {
+// stamp returns a pop time that no earlier handle of this queue and group has, so
+// that two deliveries in one millisecond (or at a standing clock) have different
+// handles, and the invisible time that goes with it: together they make the
+// deadline that was asked for.
+func (cur *cursor) stamp(now int64, d time.Duration) (pop, invisible int64) {
 	cur.lastPop = max(now, cur.lastPop+1)
-	return cur.lastPop
+	return cur.lastPop, now + d.Milliseconds() - cur.lastPop
 }
 
 // record is a stored message and the story of its delivery.

@@ -109,7 +109,8 @@ func (c *core) popOrdered(cur *cursor, r popRequest, limit int) (batch, bool) {
 	if from >= to {
 		return batch{}, false
 	}
-	b := batch{cur: cur, recs: cur.queue.msgs[from:to], pop: cur.stampPop(now), invis: r.invisible.Milliseconds()}
+	b := batch{cur: cur, recs: cur.queue.msgs[from:to]}
+	b.pop, b.invis = cur.stamp(now, r.invisible)
 	offsets := make([]int64, 0, to-from)
 	for off := from; off < to; off++ {
 		offsets = append(offsets, off)
@@ -169,8 +170,9 @@ func (c *core) popExtra(g *group, r popRequest) []delivery {
 			kept = append(kept, e)
 			continue
 		}
+		pop, invisible := e.cur.stamp(c.nowMillis(), r.invisible)
 		h := handle{
-			startOffset: e.cur.offsetOf(e.rec), popTime: e.cur.stampPop(c.nowMillis()), invisible: r.invisible.Milliseconds(),
+			startOffset: e.cur.offsetOf(e.rec), popTime: pop, invisible: invisible,
 			reviveQueue: orderedReviveQueue, kind: handleOfTopic, broker: c.cfg.brokerName,
 			queue: e.cur.queue.id, offset: e.cur.offsetOf(e.rec), commitLog: e.rec.commitLog,
 		}

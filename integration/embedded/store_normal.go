@@ -100,8 +100,9 @@ func (c *core) popLeases(cur *cursor, r popRequest, limit int) (got []delivery, 
 
 // lend starts a lease and returns its handle.
 func (c *core) lend(cur *cursor, l *lease, d time.Duration) handle {
+	pop, invisible := cur.stamp(c.nowMillis(), d)
 	h := handle{
-		startOffset: cur.offsetOf(l.rec), popTime: cur.stampPop(c.nowMillis()), invisible: d.Milliseconds(),
+		startOffset: cur.offsetOf(l.rec), popTime: pop, invisible: invisible,
 		kind: handleOfTopic, broker: c.cfg.brokerName, queue: cur.queue.id,
 		offset: cur.offsetOf(l.rec), commitLog: l.rec.commitLog,
 	}
@@ -173,7 +174,7 @@ func (c *core) changeNormal(t *topic, g *group, a liteAck, d time.Duration, susp
 	key := leaseKey{a.handle.commitLog, a.handle.popTime}
 	l := cur.leases[key]
 	h := a.handle
-	h.popTime, h.invisible = cur.stampPop(c.nowMillis()), d.Milliseconds()
+	h.popTime, h.invisible = cur.stamp(c.nowMillis(), d)
 	if l != nil {
 		l.timer.Stop()
 		delete(cur.leases, key)
