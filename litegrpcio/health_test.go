@@ -1,0 +1,163 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package litegrpcio
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
+)
+
+func newTestHealth(stall time.Duration) (*health, *bytes.Buffer) {
+	var out bytes.Buffer
+	h := newHealth(stall, slog.New(slog.NewTextHandler(&out, nil)))
+	h.answered = epoch
+	return h, &out
+}
+
+// X02: a permanent failure fails the bundle after three tries; X06b, X09: it is
+// never polled away in silence.
+func TestAPermanentFailureFailsTheBundleAfterThreeTries(t *testing.T) {
+	h, _ := newTestHealth(time.Hour)
+	cause := &litegrpc.Error{Op: "receiving", Class: litegrpc.Permanent, Err: errors.New("no")}
+	for i := range 2 {
+		h.failed(epoch, cause)
+		if err := h.verdict(epoch); err != nil {
+			t.Fatalf("after %d: %v", i+1, err)
+		}
+	}
+	h.failed(epoch, cause)
+	if err := h.verdict(epoch); !errors.Is(err, error(cause)) {
+		t.Errorf("got %v, want the cause", err)
+	}
+	h.succeeded(epoch, 0)
+	if err := h.verdict(epoch); err != nil {
+		t.Errorf("after an answer: %v", err)
+	}
+}
+
+// Y34, L32: silence becomes warnings, then an error.
+func TestSilenceIsWarnedAboutAndThenFails(t *testing.T) {
+	h, log := newTestHealth(100 * time.Second)
+	passing := errors.New("unavailable")
+	for s := range 99 {
+		now := epoch.Add(time.Duration(s) * time.Second)
+		h.failed(now, passing)
+		if err := h.verdict(now); err != nil {
+			t.Fatalf("after %d s: %v", s, err)
+		}
+	}
+	if n := strings.Count(log.String(), "level=WARN"); n != 9 {
+		t.Errorf("%d warnings in 99 s, want 9", n)
+	}
+	now := epoch.Add(100 * time.Second)
+	h.failed(now, passing)
+	if err := h.verdict(now); !errors.Is(err, errStalled) || !errors.Is(err, passing) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// L19, L37, X25c: empty answers are no failures and no noise.
+func TestEmptyAnswersAreHealthAndMakeNoNoise(t *testing.T) {
+	h, log := newTestHealth(time.Minute)
+	for s := range 600 {
+		now := epoch.Add(time.Duration(s) * time.Second)
+		h.succeeded(now, 0)
+		if err := h.verdict(now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if log.Len() != 0 {
+		t.Errorf("it logged: %s", log)
+	}
+}
+
+// P05: a pipeline that never acks is told so, once.
+func TestAPipelineWithoutAcksIsWarnedOnce(t *testing.T) {
+	h, log := newTestHealth(time.Minute)
+	attempts := make([]int32, 1000)
+	for range 3 {
+		h.count(attempts)
+	}
+	if log.Len() != 0 {
+		t.Errorf("first deliveries: %s", log)
+	}
+	for i := range attempts {
+		attempts[i] = 2
+	}
+	for range 3 {
+		h.count(attempts)
+	}
+	if n := strings.Count(log.String(), "ackfn.Ack"); n != 1 {
+		t.Errorf("%d warnings, want 1: %s", n, log)
+	}
+}
+
+// B12: what rests between empty calls grows to a second; a message ends it.
+func TestTheRestGrowsWhileNothingComes(t *testing.T) {
+	p := &pause{}
+	last := time.Duration(0)
+	for range 20 {
+		d := p.after(0)
+		if d < last {
+			t.Fatalf("it fell from %v to %v", last, d)
+		}
+		last = d
+	}
+	if last != time.Second {
+		t.Errorf("it grew to %v", last)
+	}
+	if d := p.after(1); d != 0 {
+		t.Errorf("after a message: %v", d)
+	}
+	if d := p.after(0); d != firstRest {
+		t.Errorf("it begins again at %v", d)
+	}
+}
+
+func stored(at time.Time) coders.AckableMessage { return coders.AckableMessage{StoreTime: at} }
+
+func TestTheWatermarkOfArrivalIsThePresent(t *testing.T) {
+	e := &eventTimes{}
+	m := stored(epoch)
+	now := epoch.Add(time.Hour)
+	if got := e.of(&m, now); !got.Equal(now) {
+		t.Errorf("event time %v", got)
+	}
+	if got := e.watermark(newQueue(1), now); !got.Equal(now) {
+		t.Errorf("watermark %v", got)
+	}
+}
+
+// B15, B29: with publish times the watermark stays behind what is queued, goes
+// on when nothing waits, and never falls.
+func TestTheWatermarkOfPublishTimes(t *testing.T) {
+	e := &eventTimes{publish: true, maxDisorder: 10 * time.Second}
+	q := newQueue(10)
+	at := func(s int) time.Time { return epoch.Add(time.Duration(s) * time.Second) }
+	check := func(what string, got, want time.Time) {
+		t.Helper()
+		if !got.Equal(want) {
+			t.Errorf("%s: got %v, want %v", what, got.Sub(epoch), want.Sub(epoch))
+		}
+	}
+	m := stored(at(100))
+	check("event time", e.of(&m, at(500)), at(100))
+	q.push(at(500), stored(at(105)))
+	check("behind the newest", e.watermark(q, at(500)), at(90))
+	q.push(at(500), stored(at(95)))
+	m = stored(at(200))
+	e.of(&m, at(500))
+	check("behind the oldest that waits", e.watermark(q, at(500)), at(95))
+	q.takeAll(at(500), 9)
+	check("behind the clock when nothing waits", e.watermark(q, at(500)), at(490))
+	q.push(at(501), stored(at(50)))
+	check("never back", e.watermark(q, at(501)), at(490))
+}
