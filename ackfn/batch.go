@@ -10,6 +10,7 @@ import (
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 )
 
 // batch is what goes into one request: handles of one route, and later what
@@ -17,8 +18,8 @@ import (
 type batch struct {
 	route    route
 	handles  []coders.ReceiptHandle
-	index    []int    // where each came from in a call of the client
-	origins  []origin // where each came from in a bundle
+	index    []int          // where each came from in a call of the client
+	places   []placed.Place // where each came from in a bundle
 	verdicts []verdict
 	retry    retry
 	took     time.Duration

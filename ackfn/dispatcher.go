@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 )
 
 // dispatcher is the acknowledging of one bundle: it fills batches, sends them
@@ -36,7 +37,7 @@ func (d *dispatcher) begin(ctx context.Context) {
 
 // add takes one handle. It sends a batch that is full, and waits for an answer
 // first if too many are under way.
-func (d *dispatcher) add(ctx context.Context, h *coders.ReceiptHandle, o origin, emit emitResult) error {
+func (d *dispatcher) add(ctx context.Context, h *coders.ReceiptHandle, p placed.Place, emit emitResult) error {
 	b := d.last
 	if r := routeOf(h); b == nil || b.route != r {
 		if err := checkHandle(h); err != nil {
@@ -51,7 +52,7 @@ func (d *dispatcher) add(ctx context.Context, h *coders.ReceiptHandle, o origin,
 		return err
 	}
 	b.handles = append(b.handles, *h)
-	b.origins = append(b.origins, o)
+	b.places = append(b.places, p)
 	if len(b.handles) < d.client.settings.BatchSize {
 		return nil
 	}
@@ -105,7 +106,7 @@ func (d *dispatcher) take(ctx context.Context, b *batch, emit emitResult) error 
 	}
 	for i := range b.handles {
 		r := b.result(i)
-		r.origin = &b.origins[i]
+		r.place = &b.places[i]
 		emit(r)
 	}
 	d.spare = append(d.spare, b)
@@ -117,11 +118,11 @@ func (d *dispatcher) fresh(r route) *batch {
 	n := len(d.spare)
 	if n == 0 {
 		size := d.client.settings.BatchSize
-		return &batch{route: r, handles: make([]coders.ReceiptHandle, 0, size), origins: make([]origin, 0, size)}
+		return &batch{route: r, handles: make([]coders.ReceiptHandle, 0, size), places: make([]placed.Place, 0, size)}
 	}
 	b := d.spare[n-1]
 	d.spare = d.spare[:n-1]
-	b.route, b.handles, b.origins = r, b.handles[:0], b.origins[:0]
+	b.route, b.handles, b.places = r, b.handles[:0], b.places[:0]
 	return b
 }
 

@@ -10,9 +10,19 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 )
 
+// emitResult is a type of its own, so that results of FinishBundle get the
+// windows and times of their elements.
+type emitResult func(Result)
+
 func init() {
+	placed.Register[Result, emitResult](func(r *Result) *placed.Place {
+		p := r.place
+		r.place = nil
+		return p
+	})
 	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, coders.ReceiptHandle, emitResult, error](&ackHandlesFn{})
 	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, coders.AckableMessage, emitResult, error](&ackMessagesFn{})
 }
@@ -50,8 +60,8 @@ func (a *acker) guarded(do func() error) (err error) {
 	return err
 }
 
-func (a *acker) add(ctx context.Context, h *coders.ReceiptHandle, o origin, emit emitResult) error {
-	return a.guarded(func() error { return a.run.add(ctx, h, o, emit) })
+func (a *acker) add(ctx context.Context, h *coders.ReceiptHandle, p placed.Place, emit emitResult) error {
+	return a.guarded(func() error { return a.run.add(ctx, h, p, emit) })
 }
 
 // ackHandlesFn acknowledges handles.
@@ -59,7 +69,7 @@ type ackHandlesFn struct{ acker }
 
 // ProcessElement takes a handle into a batch.
 func (a *ackHandlesFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, h coders.ReceiptHandle, emit emitResult) error {
-	return a.add(ctx, &h, origin{pane, w, t}, emit)
+	return a.add(ctx, &h, placed.Place{Pane: pane, Window: w, Time: t}, emit)
 }
 
 // ackMessagesFn acknowledges messages.
@@ -67,5 +77,5 @@ type ackMessagesFn struct{ acker }
 
 // ProcessElement takes a message's handle into a batch.
 func (a *ackMessagesFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, m coders.AckableMessage, emit emitResult) error {
-	return a.add(ctx, &m.Handle, origin{pane, w, t}, emit)
+	return a.add(ctx, &m.Handle, placed.Place{Pane: pane, Window: w, Time: t}, emit)
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 )
 
 func init() {
@@ -28,8 +29,8 @@ type Result struct {
 	// empty.
 	Detail string
 
-	// origin is set on the way from the DoFn to its emitter only.
-	origin *origin
+	// place is set on the way from the DoFn to its emitter only.
+	place *placed.Place
 }
 
 // Equal says whether the two are the same result for the same delivery.
