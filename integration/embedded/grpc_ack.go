@@ -17,8 +17,7 @@ func (p *proxy) AckMessage(_ context.Context, req *v2.AckMessageRequest) (*v2.Ac
 		return &v2.AckMessageResponse{Status: statusOf(err)}, nil
 	}
 	if len(req.GetEntries()) == 0 {
-		return &v2.AckMessageResponse{Status: statusOf(fault(v2.Code_INTERNAL_SERVER_ERROR,
-			"Index 0 out of bounds for length 0. IndexOutOfBoundsException"))}, nil
+		return &v2.AckMessageResponse{Status: statusOf(fault(v2.Code_INTERNAL_SERVER_ERROR, "ack message result is empty"))}, nil
 	}
 	failed := p.b.faults.takeAckFailures(len(req.GetEntries()))
 	res := &v2.AckMessageResponse{}

@@ -33,7 +33,7 @@ func (p *proxy) changeInvisible(who caller, req *v2.ChangeInvisibleDurationReque
 		return "", err
 	}
 	if p.session(who.id) == nil {
-		return "", nullPointer("io.netty.channel.Channel.id()", "this.channel")
+		return "", nullPointer("io.netty.channel.Channel.id()", "this.channel", frameOfChannel)
 	}
 	return p.b.core.change(liteAck{group: group, topic: topic, lite: req.GetLiteTopic(), handle: h}, d, req.GetSuspend())
 }

@@ -21,7 +21,7 @@ func (p *proxy) forward(who caller, req *v2.ForwardMessageToDeadLetterQueueReque
 		return err
 	}
 	if p.session(who.id) == nil {
-		return nullPointer("io.netty.channel.Channel.id()", "this.channel")
+		return nullPointer("io.netty.channel.Channel.id()", "this.channel", frameOfChannel)
 	}
 	h, err := parseHandle(req.GetReceiptHandle())
 	if err != nil {

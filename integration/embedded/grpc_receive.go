@@ -126,7 +126,7 @@ func (p *proxy) sendMessages(got []delivery, req *v2.ReceiveMessageRequest, out 
 func (p *proxy) popRequest(ctx context.Context, clientID string, req *v2.ReceiveMessageRequest) (popRequest, bool, error) {
 	s := p.session(clientID)
 	if s == nil {
-		return popRequest{}, false, nullPointer("apache.rocketmq.v2.Settings.getClientType()", "settings")
+		return popRequest{}, false, nullPointer("apache.rocketmq.v2.Settings.getClientType()", "settings", frameOfReceive)
 	}
 	wait, err := p.pollingTime(ctx, s, req)
 	if err != nil {
@@ -142,14 +142,11 @@ func (p *proxy) popRequest(ctx context.Context, clientID string, req *v2.Receive
 	} else if err := checkInvisible(invisible, p.b.cfg.minInvisible); err != nil {
 		return popRequest{}, false, err
 	}
-	if req.GetFilterExpression().GetType() == v2.FilterType_SQL {
-		return popRequest{}, false, fault(v2.Code_INTERNAL_SERVER_ERROR, "The broker does not support consumer to filter message by SQL92")
-	}
-	filter, err := parseTags(req.GetFilterExpression().GetExpression())
+	lite := p.isLite(s.kind())
+	filter, err := filterOf(req.GetFilterExpression(), lite)
 	if err != nil {
 		return popRequest{}, false, err
 	}
-	lite := p.isLite(s.kind())
 	// A proxy that restarts forgets its clients' channels too; a lite consumer
 	// needs one, but it always comes with the settings.
 	return popRequest{
@@ -158,12 +155,25 @@ func (p *proxy) popRequest(ctx context.Context, clientID string, req *v2.Receive
 	}, lite, nil
 }
 
+// filterOf reads the filter of a receive. For lite topics an SQL expression is
+// accepted and has no effect; for others this broker is one without
+// enablePropertyFilter.
+func filterOf(e *v2.FilterExpression, lite bool) (tagFilter, error) {
+	if e.GetType() != v2.FilterType_SQL {
+		return parseTags(e.GetExpression())
+	}
+	if lite {
+		return nil, nil
+	}
+	return nil, fault(v2.Code_INTERNAL_SERVER_ERROR, "The broker does not support consumer to filter message by SQL92")
+}
+
 // pollingTime forces the long-polling time into the proxy's bounds and into what
 // is left of the RPC's deadline. No deadline at all is a null pointer there.
 func (p *proxy) pollingTime(ctx context.Context, s *session, req *v2.ReceiveMessageRequest) (time.Duration, error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
-		return 0, nullPointer("java.lang.Long.longValue()", "timeRemaining")
+		return 0, nullPointer("java.lang.Long.longValue()", "timeRemaining", frameOfDeadline)
 	}
 	left := time.Until(deadline)
 	wait := left - s.settings.GetRequestTimeout().AsDuration()/2

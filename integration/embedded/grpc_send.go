@@ -62,10 +62,11 @@ func (b *Broker) store(topic string, list []content) (*v2.SendResultEntry, error
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	t := c.topics[topic]
-	if t == nil {
-		return nil, topicNotFound(topic)
+	want, got := "UNSPECIFIED", list[0].kind() // what the proxy takes a missing topic for
+	if t != nil {
+		want = string(t.kind)
 	}
-	if want, got := string(t.kind), list[0].kind(); want != got {
+	if want != got {
 		return nil, refuse(reasonWrongMessageType, "org.apache.rocketmq.proxy.common.ProxyException: TopicMessageType validate failed, the expected type is %s, but actual type is %s", want, got)
 	}
 	var ids []string

@@ -24,10 +24,16 @@ func fault(code v2.Code, format string, args ...any) error {
 }
 
 // nullPointer is how the proxy answers when it needs settings that it has not:
-// an internal error with the text of a Java exception.
-func nullPointer(call, variable string) error {
-	return fault(v2.Code_INTERNAL_SERVER_ERROR, "Cannot invoke %q because %q is null. NullPointerException", call, variable)
+// an internal error with the text of a Java exception and its first frame.
+func nullPointer(call, variable, frame string) error {
+	return fault(v2.Code_INTERNAL_SERVER_ERROR, "Cannot invoke %q because %q is null. NullPointerException. org.apache.rocketmq.proxy.%s", call, variable, frame)
 }
+
+const (
+	frameOfReceive  = "grpc.v2.consumer.ReceiveMessageActivity.receiveMessage(ReceiveMessageActivity.java:68)"
+	frameOfDeadline = "grpc.v2.consumer.ReceiveMessageActivity.receiveMessage(ReceiveMessageActivity.java:89)"
+	frameOfChannel  = "common.ReceiptHandleGroupKey.getChannelId(ReceiptHandleGroupKey.java:34)"
+)
 
 var codeOf = map[reason]v2.Code{
 	reasonInternal:              v2.Code_INTERNAL_SERVER_ERROR,

@@ -45,7 +45,7 @@ func (h handle) deadline() int64 { return h.popTime + h.invisible }
 func parseHandle(s string) (handle, error) {
 	f := strings.Split(s, " ")
 	if len(f) < 8 {
-		return handle{}, fmt.Errorf("Parse failed, dataList size %d. IllegalArgumentException", len(f)) //nolint:staticcheck // text of RocketMQ
+		return handle{}, fmt.Errorf("Parse failed, dataList size %d. IllegalArgumentException. org.apache.rocketmq.common.consumer.ReceiptHandle.decode(ReceiptHandle.java:56)", len(f)) //nolint:staticcheck // text of RocketMQ
 	}
 	if len(f) == 8 {
 		f = append(f, "-1")
@@ -63,7 +63,7 @@ func parseHandle(s string) (handle, error) {
 	h.reviveQueue, h.kind, h.broker = int(num(3)), f[4], f[5]
 	h.queue, h.offset, h.commitLog = int32(num(6)), num(7), num(8)
 	if bad != "" {
-		return handle{}, fmt.Errorf("For input string: %q. NumberFormatException", bad) //nolint:staticcheck // text of RocketMQ
+		return handle{}, fmt.Errorf("For input string: %q. NumberFormatException. java.base/java.lang.NumberFormatException.forInputString(NumberFormatException.java:67)", bad) //nolint:staticcheck // text of RocketMQ
 	}
 	return h, nil
 }

@@ -125,3 +125,27 @@ func TestGroupsOfANormalTopicGetEachMessageOnceEach(t *testing.T) {
 		t.Errorf("acked by %v, want both groups", m.AckedBy)
 	}
 }
+
+// (Y25) A broker without enablePropertyFilter. A lite consumer's SQL filter is
+// accepted and has no effect, on the real broker too.
+func TestSQLFiltersAreRefusedForNormalTopicsAndIgnoredForLiteOnes(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	b.Publish(bus, "t1", []byte("m"))
+	b.Publish("orders", "", []byte("n"))
+	for _, tc := range []struct {
+		c    *client
+		want v2.Code
+	}{
+		{consumer(t, b, "c1"), v2.Code_OK},
+		{simple(t, b, "c2", "orders", "workers"), v2.Code_INTERNAL_SERVER_ERROR},
+	} {
+		req := tc.c.receiveRequest()
+		req.FilterExpression = &v2.FilterExpression{Type: v2.FilterType_SQL, Expression: "a > 5"}
+		st, _, err := tc.c.receive(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantCode(t, "receive from "+tc.c.topic, st, tc.want)
+	}
+}

@@ -115,6 +115,9 @@ func (b *Broker) Publish(topic, liteTopic string, body []byte, opts ...PublishOp
 			panic("embedded.Publish: " + err.Error())
 		}
 	}
+	if _, _, err := b.core.route(topic); err != nil {
+		panic(fmt.Sprintf("embedded.Publish: there is no topic %q; see WithLiteTopic and its like", topic))
+	}
 	if _, err := b.store(topic, []content{c}); err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		panic(fmt.Sprintf("embedded.Publish to topic %q: %s", topic, first))

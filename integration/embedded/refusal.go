@@ -37,7 +37,7 @@ func refuse(why reason, format string, args ...any) error {
 }
 
 func topicNotFound(topic string) error {
-	return refuse(reasonTopicNotFound, "No topic route info in name server for the topic: %s\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details.", topic)
+	return refuse(reasonTopicNotFound, "CODE: 17  DESC: No topic route info in name server for the topic: %s\nFor more information, please visit the url, https://rocketmq.apache.org/docs/bestPractice/06FAQ", topic)
 }
 
 func expiredHandle() error {

@@ -38,7 +38,7 @@ func TestSendRefusesWhatTheProxyRefuses(t *testing.T) {
 		"a FIFO message to a lite topic":        {func(m *v2.Message) { g := "g"; m.SystemProperties.MessageGroup = &g }, v2.Code_MESSAGE_PROPERTY_CONFLICT_WITH_TYPE},
 		"a delayed message to a lite topic":     {func(m *v2.Message) { m.SystemProperties.DeliveryTimestamp = timestamppb.Now() }, v2.Code_MESSAGE_PROPERTY_CONFLICT_WITH_TYPE},
 		"a lite message to a normal topic":      {func(m *v2.Message) { m.Topic = res("orders") }, v2.Code_MESSAGE_PROPERTY_CONFLICT_WITH_TYPE},
-		"a missing topic":                       {func(m *v2.Message) { m.Topic = res("missing") }, v2.Code_TOPIC_NOT_FOUND},
+		"a missing topic":                       {func(m *v2.Message) { m.Topic = res("missing") }, v2.Code_MESSAGE_PROPERTY_CONFLICT_WITH_TYPE},
 		"a topic of 128 characters (Y07)":       {func(m *v2.Message) { m.Topic = res(strings.Repeat("t", 128)) }, v2.Code_ILLEGAL_TOPIC},
 		"a property of the system":              {func(m *v2.Message) { m.UserProperties = map[string]string{"UNIQ_KEY": "x"} }, v2.Code_ILLEGAL_MESSAGE_PROPERTY_KEY},
 		"a control character in a property":     {func(m *v2.Message) { m.UserProperties = map[string]string{"k": "a\nb"} }, v2.Code_ILLEGAL_MESSAGE_PROPERTY_KEY},

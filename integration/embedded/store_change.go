@@ -27,16 +27,37 @@ func (c *core) change(a liteAck, d time.Duration, suspend bool) (string, error) 
 	if !a.toLite(t) {
 		return c.changeNormal(t, g, a, d, suspend)
 	}
+	if a.lite == "" {
+		return c.changeAstray(t, g, a.handle, d)
+	}
 	q := t.lites[a.lite]
-	if a.lite == "" || q == nil || a.handle.offset > q.maxOffset() {
+	if q == nil || a.handle.offset > q.maxOffset() {
 		return "", errAbnormalChange
 	}
 	return c.changeOrdered(q.cursor(g), a.handle, d, suspend), nil
 }
 
+// changeAstray is to change what ackAstray is to ack.
+func (c *core) changeAstray(t *topic, g *group, h handle, d time.Duration) (string, error) {
+	cur := t.mainCursor(g, h)
+	if cur == nil || h.offset >= cur.queue.maxOffset() {
+		return "", errAbnormalChange
+	}
+	if h.offset < cur.committed {
+		return zeroHandle(h), nil
+	}
+	h.startOffset, h.invisible = h.offset, c.nowMillis()+d.Milliseconds()-h.popTime
+	return h.String(), nil
+}
+
+// zeroHandle is what a change answers for a message that is acked already.
+func zeroHandle(h handle) string {
+	return handle{startOffset: h.offset, kind: handleOfTopic, broker: h.broker, queue: h.queue, offset: h.offset, commitLog: h.commitLog}.String()
+}
+
 func (c *core) changeOrdered(cur *cursor, h handle, d time.Duration, suspend bool) string {
 	if h.offset < cur.committed {
-		return handle{startOffset: h.offset, kind: handleOfTopic, broker: h.broker, queue: h.queue, offset: h.offset, commitLog: h.commitLog}.String()
+		return zeroHandle(h)
 	}
 	until := c.nowMillis() + d.Milliseconds()
 	effective := cur.order != nil && cur.order.popTime == h.popTime

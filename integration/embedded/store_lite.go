@@ -279,9 +279,10 @@ func (c *core) ack(a liteAck) error {
 		return c.ackNormal(t, a)
 	}
 	g := c.findGroup(a.group)
-	// Without its lite topic a handle points into a queue of the main topic,
-	// where the group has nothing.
-	if a.lite == "" || g == nil || g.bindTopic != t.name || a.handle.queue != 0 || a.handle.reviveQueue != orderedReviveQueue {
+	if a.lite == "" && g != nil {
+		return c.ackAstray(t, g, a.handle)
+	}
+	if g == nil || g.bindTopic != t.name || a.handle.queue != 0 || a.handle.reviveQueue != orderedReviveQueue {
 		return errAbnormalAck
 	}
 	q := t.lites[a.lite]
@@ -293,6 +294,28 @@ func (c *core) ack(a liteAck) error {
 		return errAbnormalAck
 	}
 	return c.ackOrdered(q.cursor(g), a.handle)
+}
+
+// ackAstray is an ack that does not name its lite topic. The broker takes the
+// handle for one of a queue of the main topic: it refuses an offset that this
+// queue does not reach, and says OK to any other, without any effect on the
+// message that was meant.
+func (c *core) ackAstray(t *topic, g *group, h handle) error {
+	cur := t.mainCursor(g, h)
+	if cur == nil || h.offset > cur.queue.maxOffset() {
+		return errAbnormalAck
+	}
+	cur.committed = max(cur.committed, h.offset+1)
+	return nil
+}
+
+// mainCursor is a group's cursor in the queue of the main topic that a handle
+// seems to point into, nil if there is none.
+func (t *topic) mainCursor(g *group, h handle) *cursor {
+	if h.queue < 0 || int(h.queue) >= len(t.queues) || h.offset < 0 {
+		return nil
+	}
+	return t.queues[h.queue].cursor(g)
 }
 
 func (c *core) ackOrdered(cur *cursor, h handle) error {
