@@ -1,0 +1,106 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"time"
+
+	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
+)
+
+// restartCases are about what a restart of the proxy or the broker leaves.
+func restartCases() []testCase {
+	return []testCase{
+		{
+			name:  "after a restart of the proxy a receive answers a null pointer until settings are sent again (L31, L32)",
+			alone: true,
+			run: func(s *scene) {
+				c := s.consumer()
+				c.mustBatch("lt", "a")
+				c = s.mustRestartProxy(c)
+				s.wantStatus("receive", c.receive().status, v2.Code_INTERNAL_SERVER_ERROR, "NullPointerException")
+				s.wantStatus("heartbeat", c.heartbeat(), v2.Code_UNRECOGNIZED_CLIENT_TYPE, "cannot find client settings for this client")
+				c.mustSession()
+				c.mustSubscribe()
+				c.mustSend("lt-2", "b")
+				s.wantBodies("receive", c.mustReceive(), "b")
+			},
+		},
+		{
+			// A handle holds all that it takes: the proxy keeps nothing of it
+			// unless it renews it (L05, L08).
+			name:  "after a restart of the proxy handles from before it work for ack and change (L05, L08)",
+			alone: true,
+			run: func(s *scene) {
+				c := s.consumer()
+				c.mustSend("lt-1", "a")
+				c.mustSend("lt-2", "b")
+				got := c.mustReceiveAll(2, invisibleFor(time.Minute))
+				c = s.mustRestartProxy(c)
+				s.dial().mustAck(got[0])
+				c.mustSession()
+				c.mustSubscribe()
+				c.mustChange(got[1], time.Second)
+				s.pass(time.Second)
+				s.wantBodies("again", c.mustReceive(), string(got[1].GetBody()))
+			},
+		},
+		{
+			// The broker keeps lite subscriptions in memory.
+			name:  "after a restart of the broker a subscription must be sent again, and the session lives on",
+			alone: true,
+			run: func(s *scene) {
+				c := s.consumer()
+				c.mustSend("lt", "a")
+				c.mustAck(c.mustReceive()...)
+				s.mustRestartBroker()
+				c.mustSend("lt", "b")
+				c.mustBeEmpty("before the subscription")
+				c.mustSubscribe()
+				s.pass(6 * time.Second)
+				s.wantBodies("after it", c.mustReceive(), "b")
+			},
+		},
+		{
+			// The broker keeps the batches of lite topics in memory: what is
+			// invisible is visible again after a restart, and an old handle that
+			// has not run out is taken at its word. Acking the second message
+			// of a batch then acks the first one too: it is lost.
+			name:  "after a restart of the broker an ack of a later message acks the earlier ones with it",
+			alone: true,
+			run: func(s *scene) {
+				c := s.consumer()
+				c.mustSend("lt", "gate")
+				gate := c.mustReceive(invisibleFor(5 * time.Minute))
+				c.mustSend("lt", "a", "b", "c")
+				c.mustAck(gate...)
+				got := c.mustReceive(invisibleFor(5 * time.Minute))
+				s.wantBodies("the batch", got, "a", "b", "c")
+				s.mustRestartBroker()
+				c.mustAck(got[1])
+				c.mustSubscribe()
+				s.pass(6 * time.Second)
+				again := c.mustReceive()
+				s.wantBodies("again", again, "c")
+				s.wantAttempts("again", again, 1)
+			},
+		},
+	}
+}
+
+// mustRestartProxy restarts the proxy and gives the client a new connection.
+func (s *scene) mustRestartProxy(c *client) *client {
+	s.Helper()
+	s.broker.RestartProxy(s.T)
+	again := s.dial()
+	again.id = c.id
+	return again
+}
+
+func (s *scene) mustRestartBroker() {
+	s.Helper()
+	if !s.broker.RestartBroker(s.T) {
+		s.Skip("skipped: this implementation cannot restart its broker alone")
+	}
+}

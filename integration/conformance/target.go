@@ -1,0 +1,75 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// Kind is the message type of a topic, with RocketMQ's names.
+type Kind string
+
+// The kinds of topics that cases ask for.
+const (
+	Normal Kind = "NORMAL"
+	FIFO   Kind = "FIFO"
+	Lite   Kind = "LITE"
+)
+
+// Topic is a topic that a case needs.
+type Topic struct {
+	Name string
+	Kind Kind
+}
+
+// Group is a consumer group that a case needs.
+type Group struct {
+	Name string
+	// Bind makes it a lite group, bound to this main topic.
+	Bind string
+	// Wildcard lets a lite group subscribe to all lite topics at once.
+	Wildcard bool
+	// RetryMaxTimes is how often a message is delivered again before it goes to
+	// the dead letters. 0 means RocketMQ's default, 16.
+	RetryMaxTimes int
+	// ClientQuota is how many lite topics a client may name. 0 means RocketMQ's
+	// default, 2000.
+	ClientQuota int
+}
+
+// Setup is what must exist before a case begins.
+type Setup struct {
+	Topics []Topic
+	Groups []Group
+}
+
+// Target is an implementation that the suite runs against.
+type Target interface {
+	// Open gives a case a broker on which the topics and groups exist. Names
+	// are unique to the case, so a broker may serve several cases at once.
+	Open(t *testing.T, s Setup) Broker
+	// Parallel is how many cases may run at once.
+	Parallel() int
+}
+
+// Broker is a running broker with its proxy, as a case sees it.
+type Broker interface {
+	// Endpoints is the address of the gRPC proxy, "host:port".
+	Endpoints() string
+	// Now is the broker's clock.
+	Now() time.Time
+	// Advance lets d pass on the broker's clock.
+	Advance(ctx context.Context, d time.Duration)
+	// AwaitPoll is called while a long poll of the group is under way. It lets d
+	// pass on the broker's clock, or returns when the poll is done.
+	AwaitPoll(ctx context.Context, group string, d time.Duration, done <-chan struct{})
+	// RestartProxy ends the proxy and starts it on the same port: its sessions
+	// are lost. Only cases that say so call it; they run one after another.
+	RestartProxy(t *testing.T)
+	// RestartBroker ends the broker in good order and starts it again, or
+	// returns false if the implementation cannot.
+	RestartBroker(t *testing.T) bool
+}
