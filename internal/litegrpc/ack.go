@@ -41,9 +41,10 @@ func (c *client) ack(ctx context.Context, group, topic string, handles []coders.
 	errs := make([]error, len(handles))
 	request := &v2.AckMessageRequest{Group: c.resource(group), Topic: c.resource(topic)}
 	position := make(map[string]int, len(handles)) // receipt handle → index
-	for i, h := range handles {
+	for i := range handles {
+		h := &handles[i]
 		if h.LiteTopic == "" {
-			errs[i] = &Error{Op: ackOp(h), Class: Permanent, Err: errNoLiteTopic}
+			errs[i] = &Error{Op: ackOp(*h), Class: Permanent, Err: errNoLiteTopic}
 			continue
 		}
 		if _, twice := position[h.Handle]; twice {
@@ -66,9 +67,6 @@ func (c *client) ack(ctx context.Context, group, topic string, handles []coders.
 }
 
 func (c *client) sendAck(ctx context.Context, request *v2.AckMessageRequest, handles []coders.ReceiptHandle, position map[string]int, errs []error) {
-	for _, i := range position {
-		errs[i] = &Error{Op: ackOp(handles[i]), Class: Transient, Err: errors.New("the proxy's answer left it out")}
-	}
 	all := func(err error) {
 		for _, i := range position {
 			errs[i] = err
@@ -87,10 +85,22 @@ func (c *client) sendAck(ctx context.Context, request *v2.AckMessageRequest, han
 		all(err)
 		return
 	}
+	heard := make([]bool, len(handles))
 	for _, e := range answer.GetEntries() {
-		if i, ok := position[e.GetReceiptHandle()]; ok {
+		i, asked := position[e.GetReceiptHandle()]
+		if !asked {
+			continue
+		}
+		heard[i] = true
+		if e.GetStatus().GetCode() != v2.Code_OK {
 			errs[i] = answered(ackOp(handles[i]), e.GetStatus())
 		}
+	}
+	for _, i := range position {
+		if heard[i] {
+			continue
+		}
+		errs[i] = &Error{Op: ackOp(handles[i]), Class: Transient, Err: errors.New("the proxy's answer left it out")}
 	}
 }
 

@@ -186,6 +186,11 @@ func textClass(code v2.Code, text string) (Class, bool) {
 		return Throttled, true
 	case strings.Contains(text, "Parse failed"), strings.Contains(text, "arse receipt handle"):
 		return HandleMalformed, true
+	case strings.Contains(text, "status is abnormal"):
+		// The broker refused the handle itself: its offset is beyond the end of
+		// the lite topic, which was deleted, or it is none of the last batch that
+		// the group was given, or the group is bound to another topic.
+		return HandleExpired, true
 	case code == v2.Code_INTERNAL_SERVER_ERROR && strings.Contains(text, "flow control"):
 		return Throttled, true
 	}
