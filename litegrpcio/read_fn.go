@@ -60,14 +60,6 @@ func (fn *source) CreateTracker(r restriction) *sdf.LockRTracker {
 	return sdf.NewLockRTracker(newTracker(r))
 }
 
-// TruncateRestriction ends the reading when a pipeline is drained: what was not
-// emitted stays with the broker.
-func (fn *source) TruncateRestriction(rt *sdf.LockRTracker, _ []byte) restriction {
-	r := rt.GetRestriction().(restriction)
-	r.Done = true
-	return r
-}
-
 // drain emits what the fetcher has, waiting a moment if that is nothing.
 func (fn *source) drain(ctx context.Context, f *fetcher, rt *sdf.LockRTracker, emit func(beam.EventTime, coders.AckableMessage)) (drained, error) {
 	start := time.Now()
@@ -143,6 +135,14 @@ func (fn *source) withFetcher(ctx context.Context, do func(*fetcher) (ended bool
 
 // readFn is the unbounded source.
 type readFn struct{ source }
+
+// TruncateRestriction ends the reading when a pipeline is drained: what was not
+// emitted stays with the broker.
+func (*readFn) TruncateRestriction(rt *sdf.LockRTracker, _ []byte) restriction {
+	r := rt.GetRestriction().(restriction)
+	r.Done = true
+	return r
+}
 
 // InitialWatermarkEstimatorState is called once, before the restriction is
 // split: nothing is known yet.

@@ -113,7 +113,7 @@ func TestSizeAndTruncation(t *testing.T) {
 		t.Errorf("size of a live shard: %v", got)
 	}
 	rt := fn.CreateTracker(restriction{Left: unlimited})
-	rest := fn.TruncateRestriction(rt, nil)
+	rest := (&readFn{}).TruncateRestriction(rt, nil)
 	if !rest.Done || fn.RestrictionSize(nil, rest) != 0 || !newTracker(rest).IsDone() || !newTracker(rest).IsBounded() {
 		t.Errorf("truncated to %+v", rest)
 	}
