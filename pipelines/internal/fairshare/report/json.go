@@ -1,0 +1,28 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/stats"
+)
+
+// result is the last line of a run.
+type result struct {
+	Legs map[string]stats.Summary `json:"legs"`
+	// Interrupted says that the run was ended before its time: what is missing
+	// then is not lost but was left in the topic.
+	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// JSON writes the legs as one object on one line.
+func JSON(out io.Writer, legs []Leg, interrupted bool) error {
+	r := result{Legs: make(map[string]stats.Summary, len(legs)), Interrupted: interrupted}
+	for _, l := range legs {
+		r.Legs[l.Name] = l.Summary
+	}
+	return json.NewEncoder(out).Encode(r)
+}

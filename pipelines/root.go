@@ -1,0 +1,73 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare"
+)
+
+// The exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130 // as a shell has it for Ctrl-C
+)
+
+// usageError is what was wrong with the command line.
+type usageError struct{ error }
+
+// Unwrap gives what was wrong.
+func (e usageError) Unwrap() error { return e.error }
+
+// run is the program, as it were in a process of its own.
+func run(ctx context.Context, args []string, out, errs io.Writer) int {
+	root := newRoot(out, errs)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, fairshare.ErrInterrupted) {
+		fmt.Fprintln(errs, "interrupted: messages that were not acknowledged stay in the topic")
+		return exitInterrupted
+	}
+	fmt.Fprintf(errs, "error: %v\n", err)
+	if _, ok := errors.AsType[usageError](err); ok {
+		fmt.Fprintln(errs, "see pipelines --help, or --help of the subcommand")
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// newRoot makes the command that holds the subcommands. A new one is a file
+// with a constructor, and a line here.
+func newRoot(out, errs io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "pipelines",
+		Short:         "Pipelines over Apache RocketMQ",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("there is no subcommand %q", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(out)
+	root.SetErr(errs)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(newFairshare())
+	return root
+}
