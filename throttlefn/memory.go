@@ -14,15 +14,21 @@ import (
 )
 
 // memory is what Throttle remembers from bundle to bundle: the state of the
-// policy, how long messages were deferred, and which lite topics have messages
-// in work. It is shared by all bundles of a process with the same
+// policy, how long messages were deferred, and what lite topics are up to. It is shared by all bundles of a process with the same
 // configuration, and lost with the process.
 type memory struct {
 	decide Decide
 
 	mu     sync.Mutex
 	ledger *recent[messageKey, time.Duration]
-	inWork *recent[liteKey, time.Time]
+	lites  *recent[liteKey, liteState]
+}
+
+// liteState is what is known of a lite topic.
+type liteState struct {
+	workUntil time.Time // until when a message that passed may be in work
+	heldUntil time.Time // until when messages are deferred
+	heldLease time.Time // when the lease of the delivery ends that was deferred
 }
 
 // messageKey tells messages apart over their deliveries.
@@ -36,14 +42,14 @@ type liteKey struct{ namespace, group, topic, liteTopic string }
 // own count of attempts backs up.
 const (
 	ledgerKept = 100_000
-	inWorkKept = 100_000
+	litesKept  = 100_000
 )
 
 func newMemory(p Policy) *memory {
 	return &memory{
 		decide: p.Start(),
 		ledger: newRecent[messageKey, time.Duration](ledgerKept),
-		inWork: newRecent[liteKey, time.Time](inWorkKept),
+		lites:  newRecent[liteKey, liteState](litesKept),
 	}
 }
 
@@ -105,21 +111,38 @@ func (m *memory) hasPassed(h *coders.ReceiptHandle, until time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ledger.remove(messageKeyOf(h))
+	m.changeLite(h, func(s *liteState) {
+		if until.After(s.workUntil) {
+			s.workUntil = until
+		}
+	})
+}
+
+// isHeld remembers that what was delivered of h's lite topic together with h is
+// deferred until then.
+func (m *memory) isHeld(h *coders.ReceiptHandle, until time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.changeLite(h, func(s *liteState) { s.heldUntil, s.heldLease = until, h.InvisibleUntil })
+}
+
+func (m *memory) changeLite(h *coders.ReceiptHandle, change func(*liteState)) {
 	key := liteKeyOf(h)
-	was, known := m.inWork.get(key)
+	was, known := m.lites.get(key)
 	if !known {
 		key = liteKey{strings.Clone(key.namespace), strings.Clone(key.group), strings.Clone(key.topic), strings.Clone(key.liteTopic)}
 	}
-	if until.After(was) {
-		m.inWork.put(key, until)
+	is := was
+	change(&is)
+	if is != was {
+		m.lites.put(key, is)
 	}
 }
 
-// workUntil is until when a message of h's lite topic may be in work; zero if
-// none is known to be.
-func (m *memory) workUntil(h *coders.ReceiptHandle) time.Time {
+// lite is what is known of h's lite topic.
+func (m *memory) lite(h *coders.ReceiptHandle) liteState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	until, _ := m.inWork.get(liteKeyOf(h))
-	return until
+	s, _ := m.lites.get(liteKeyOf(h))
+	return s
 }

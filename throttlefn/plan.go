@@ -48,7 +48,8 @@ type held struct {
 type queue struct {
 	together []held
 	alone    []held
-	blocked  bool // a message was deferred, so those behind it are too
+	blocked  bool          // a message was deferred, so those behind it are too
+	asked    time.Duration // for how long it is held by an earlier group
 }
 
 func (q *queue) add(h held, alone bool) {
@@ -66,18 +67,32 @@ type queues struct {
 	known map[liteKey]*queue
 }
 
-func (q *queues) of(h *coders.ReceiptHandle) *queue {
+func (q *queues) of(h *coders.ReceiptHandle) (found *queue, fresh bool) {
 	key := liteKeyOf(h)
 	if found, ok := q.known[key]; ok {
-		return found
+		return found, false
 	}
 	if q.known == nil {
 		q.known = make(map[liteKey]*queue)
 	}
-	fresh := &queue{}
-	q.known[key] = fresh
-	q.list = append(q.list, fresh)
-	return fresh
+	found = &queue{}
+	q.known[key] = found
+	q.list = append(q.list, found)
+	return found, true
+}
+
+// queueOf finds the queue of h. The end of a window may cut a delivery in two:
+// if the part before it was deferred, this one is held as well.
+func (p *planner) queueOf(waiting *queues, h *coders.ReceiptHandle, now time.Time) *queue {
+	q, fresh := waiting.of(h)
+	if !fresh {
+		return q
+	}
+	s := p.memory.lite(h)
+	if now.Before(s.heldUntil) && !h.InvisibleUntil.After(s.heldLease.Add(leaseSpread)) {
+		q.blocked, q.asked = true, s.heldUntil.Sub(now)
+	}
+	return q
 }
 
 // plan decides about the messages of one group. It remembers what passes, for
@@ -92,7 +107,7 @@ func (p *planner) plan(key string, msgs []coders.AckableMessage) plan {
 			out.settled = append(out.settled, notHeld(m))
 			continue
 		}
-		queue := waiting.of(&m.Handle)
+		queue := p.queueOf(&waiting, &m.Handle, now)
 		v := Verdict{deferred: true} // with the one before it, not to overtake it
 		if !queue.blocked {
 			v = p.memory.decide(*m.AckableMessage, at)
@@ -157,7 +172,10 @@ func (p *planner) deadlines(out []deferral, q *queue, now time.Time) []deferral 
 		until := apart(now.Add(clamp(m.asked, m.most)), m.handle.InvisibleUntil, now, now.Add(m.most))
 		out = append(out, deferral{handle: *m.handle, asked: now, until: until})
 	}
-	asked, most := time.Duration(0), maxDelayLimit
+	if len(q.together) == 0 {
+		return out
+	}
+	asked, most := q.asked, maxDelayLimit
 	for _, m := range q.together {
 		asked, most = max(asked, m.asked), min(most, m.most)
 	}
@@ -165,6 +183,7 @@ func (p *planner) deadlines(out []deferral, q *queue, now time.Time) []deferral 
 	for _, m := range q.together {
 		until = apart(until, m.handle.InvisibleUntil, now, now.Add(most))
 	}
+	p.memory.isHeld(q.together[0].handle, until)
 	for _, m := range q.together {
 		out = append(out, deferral{handle: *m.handle, asked: now, until: until, suspend: p.maySuspend(m.handle, until)})
 	}
@@ -184,7 +203,7 @@ func (p *planner) maySuspend(h *coders.ReceiptHandle, until time.Time) bool {
 	if !p.settings.Suspend {
 		return false
 	}
-	work := p.memory.workUntil(h)
+	work := p.memory.lite(h).workUntil
 	return !until.Before(work) || h.InvisibleUntil.After(work.Add(leaseSpread)) && p.settings.WorkWithin == 0
 }
 
