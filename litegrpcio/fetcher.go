@@ -100,8 +100,11 @@ func (f *fetcher) close() {
 const handBackAfter = 100 * time.Millisecond
 
 // handBack makes what was received and never emitted visible to the rest of the
-// group, without it counting as an attempt. What cannot be handed back comes
-// back by itself when its lease ends.
+// group. What cannot be handed back comes back by itself when its lease ends.
+//
+// It counts as an attempt, for the suspend flag that would prevent this acts on
+// all messages of the lite topic that came in the same batch: those that were
+// emitted and are being worked on would be delivered again at once.
 func (f *fetcher) handBack(ctx context.Context) {
 	left, _ := f.queue.takeAll(time.Now(), f.queue.len())
 	const atOnce = 16
@@ -111,7 +114,7 @@ func (f *fetcher) handBack(ctx context.Context) {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			if _, err := f.consumer.ChangeInvisible(ctx, w.Handle, litegrpc.Deferral{For: handBackAfter, Suspend: true}); err != nil {
+			if _, err := f.consumer.ChangeInvisible(ctx, w.Handle, litegrpc.Deferral{For: handBackAfter}); err != nil {
 				f.log.Info("a message waits for the end of its lease, handing it back", "error", err)
 			}
 		})

@@ -19,7 +19,9 @@ type Deferral struct {
 	// For is how long the message stays invisible, from now.
 	For time.Duration
 	// Suspend asks the broker not to count the next delivery as an attempt.
-	// Brokers before 5.5 ignore it.
+	// Brokers before 5.5 ignore it. 5.5.0 applies it to all messages of the lite
+	// topic that were received in the same batch: each gets this duration in
+	// place of its own, and one attempt back.
 	Suspend bool
 }
 
