@@ -8,6 +8,7 @@ import (
 	"compress/zlib"
 	"crypto/md5"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"time"
 
@@ -92,6 +93,27 @@ func messageCases() []testCase {
 				// What the receive asked for does not come back in the message.
 				if got.InvisibleDuration != nil {
 					s.Errorf("got invisible duration %v, want none", got.GetInvisibleDuration().AsDuration())
+				}
+			},
+		},
+		{
+			// So the two cannot be compared, and neither tells how many
+			// messages a lite topic has before this one is received.
+			name: "a received message's offset counts within its lite topic, that of a send's answer within a queue of the main topic",
+			run: func(s *scene) {
+				c := s.consumer()
+				last := int64(0)
+				for i := range 20 { // more than the topic has queues
+					answer := c.send(c.message(fmt.Sprintf("lt-%d", i), "a"))
+					last = max(last, answer.GetEntries()[0].GetOffset())
+				}
+				if last == 0 {
+					s.Error("got offset 0 from every send, want more where two lite topics share a queue")
+				}
+				for _, m := range c.mustReceiveAll(20) {
+					if n := m.GetSystemProperties().GetQueueOffset(); n != 0 {
+						s.Errorf("got offset %d for the first message of a lite topic, want 0", n)
+					}
 				}
 			},
 		},

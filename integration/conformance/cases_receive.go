@@ -171,6 +171,57 @@ func receiveCases() []testCase {
 			},
 		},
 		{
+			name: "a batch size of nothing brings nothing",
+			run: func(s *scene) {
+				c := s.consumer()
+				c.mustSend("lt", "a")
+				r := c.receive(batchSize(0))
+				s.wantStatus("receive", r.status, v2.Code_MESSAGE_NOT_FOUND, "no new message")
+				if len(r.msgs) > 0 {
+					s.Errorf("got %q, want nothing", bodies(r.msgs))
+				}
+			},
+		},
+		{
+			// The broker's long poll goes on without the client. What it pops
+			// goes nowhere and comes again when its time is up.
+			name: "a long poll that the client gave up still takes the next message (L46, X15)",
+			run: func(s *scene) {
+				c := s.consumer()
+				ctx, cancel := context.WithTimeout(c.outgoing(s.ctx), 30*time.Second)
+				done := make(chan struct{})
+				go func() { defer close(done); c.read(ctx, c.receiveRequest()) }()
+				s.broker.AwaitPoll(s.ctx, s.group, time.Second, after(done, time.Second))
+				cancel()
+				<-done
+				start := s.broker.Now()
+				c.mustSend("lt", "a")
+				s.pass(invisible)
+				got := c.mustReceive()
+				s.wantBodies("again", got, "a")
+				s.wantAttempts("again", got, 2)
+				s.wantWithin("the message", s.broker.Now().Sub(start), invisible-time.Second, invisible+slack)
+			},
+		},
+		{
+			// The bound is on what the proxy renews for a client.
+			name: "a client with more than a hundred un-acked messages under auto-renew is refused",
+			run: func(s *scene) {
+				c := s.consumer()
+				renew := func(r *v2.ReceiveMessageRequest) { r.AutoRenew = true }
+				for i := range 110 {
+					c.mustSend(fmt.Sprintf("lt-%d", i), fmt.Sprint(i))
+				}
+				n := 0
+				for n <= 100 {
+					n += len(c.mustReceive(renew))
+				}
+				r := c.receive(renew)
+				s.wantStatus("receive", r.status, v2.Code_FORBIDDEN, "has too many unacked messages")
+				s.wantStatus("receive without", c.receive().status, v2.Code_FORBIDDEN, "has too many unacked messages")
+			},
+		},
+		{
 			name: "two clients of one group share its lite topics (X17)",
 			run: func(s *scene) {
 				a, b := s.consumer(), s.consumer()
@@ -302,6 +353,21 @@ func receiveCases() []testCase {
 			},
 		},
 	}
+}
+
+// after is a channel that closes with done, or after d of real time.
+func after(done <-chan struct{}, d time.Duration) <-chan struct{} {
+	out := make(chan struct{})
+	timer := time.NewTimer(d)
+	go func() {
+		defer close(out)
+		defer timer.Stop()
+		select {
+		case <-done:
+		case <-timer.C:
+		}
+	}()
+	return out
 }
 
 func longPoll(d time.Duration) func(*v2.ReceiveMessageRequest) {

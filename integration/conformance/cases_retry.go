@@ -4,6 +4,7 @@
 package conformance
 
 import (
+	"strings"
 	"time"
 
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
@@ -36,6 +37,39 @@ func retryCases() []testCase {
 				s.wantWithin("the answer", r.took, 0, slack)
 				c.mustSend("lt", "b")
 				s.wantBodies("what follows", c.mustReceive(), "b")
+			},
+		},
+		{
+			name: "a message that is forwarded to the dead letters comes no more, and the lite topic goes on (L47)",
+			run: func(s *scene) {
+				c := s.consumer()
+				got := c.mustBatch("lt", "a", "b")
+				p := got[0].GetSystemProperties()
+				ctx, cancel := c.rpc()
+				defer cancel()
+				answer, err := c.stub.ForwardMessageToDeadLetterQueue(ctx, &v2.ForwardMessageToDeadLetterQueueRequest{
+					Group: resource(c.group), Topic: resource(c.topic), ReceiptHandle: p.GetReceiptHandle(),
+					MessageId: p.GetMessageId(), DeliveryAttempt: p.GetDeliveryAttempt(), MaxDeliveryAttempts: 16, LiteTopic: p.LiteTopic})
+				if err != nil {
+					s.Fatal(err)
+				}
+				s.wantStatus("forward", answer.GetStatus(), v2.Code_OK, "")
+				c.mustAck(got[1])
+				s.pass(invisible)
+				c.mustBeEmpty("after the forward and the ack")
+			},
+		},
+		{
+			name: "a large message that expires comes again intact (L25)",
+			run: func(s *scene) {
+				c := s.consumer()
+				big := strings.Repeat("hello ", 500000)
+				c.mustSend("lt", big)
+				c.mustReceive()
+				s.pass(invisible)
+				if got := c.mustReceive(); string(got[0].GetBody()) != big {
+					s.Errorf("got %d bytes, want the %d that were sent", len(got[0].GetBody()), len(big))
+				}
 			},
 		},
 		{

@@ -157,6 +157,58 @@ func sessionCases() []testCase {
 			},
 		},
 		{
+			// What the old client held stays invisible until its time is up.
+			name: "a termination does not hand back what is un-acked",
+			run: func(s *scene) {
+				first := s.consumer()
+				first.mustBatch("lt", "a")
+				first.terminate()
+				second := s.consumer()
+				second.mustBeEmpty("before the time is up")
+				s.pass(invisible - pollTime)
+				s.wantBodies("after it", second.mustReceive(), "a")
+			},
+		},
+		{
+			// A client that reconnects must close its old stream first: the
+			// end of any stream of a client id ends the id's subscription.
+			name: "the end of an old telemetry stream ends the subscription of a newer one of the same client",
+			run: func(s *scene) {
+				c := s.consumer()
+				hangUpOld := c.hangUp
+				c.mustSession()
+				c.mustSubscribe()
+				c.mustSend("lt", "a")
+				c.mustAck(c.mustReceive()...)
+				hangUpOld()
+				s.pass(time.Second)
+				c.mustSend("lt", "b")
+				c.mustBeEmpty("after the end of the old stream")
+			},
+		},
+		{
+			name: "a telemetry stream that the client closes in good order does not end the subscription",
+			run: func(s *scene) {
+				c := s.consumer()
+				if err := c.stream.CloseSend(); err != nil {
+					s.Fatal(err)
+				}
+				s.pass(time.Second)
+				c.mustSend("lt", "a")
+				s.wantBodies("receive", c.mustReceive(), "a")
+			},
+		},
+		{
+			name: "namespaces of requests and resources are ignored",
+			run: func(s *scene) {
+				c := s.consumer()
+				m := c.message("lt", "a")
+				m.Topic.ResourceNamespace = "ns"
+				s.wantStatus("send", c.send(m).GetStatus(), v2.Code_OK, "OK")
+				s.wantBodies("receive", c.mustReceive(func(r *v2.ReceiveMessageRequest) { r.Group.ResourceNamespace = "ns" }), "a")
+			},
+		},
+		{
 			// The broker forgets the client's subscription when its telemetry
 			// stream breaks, while the proxy keeps the settings: receive goes on
 			// without an error and without messages. A client that reconnects

@@ -146,6 +146,27 @@ func subscriptionCases() []testCase {
 			},
 		},
 		{
+			name: "in an exclusive group a lite topic goes to the client that named it last, and the one before is told (X17)",
+			setup: func(s *scene) Setup {
+				return Setup{Groups: []Group{{Name: s.name("excl"), Bind: s.topic, Exclusive: true}}}
+			},
+			run: func(s *scene) {
+				a, b := s.dial(), s.dial()
+				for _, c := range []*client{a, b} {
+					c.group = s.name("excl")
+					c.mustSession()
+					s.wantStatus("sync", c.sync(v2.LiteSubscriptionAction_PARTIAL_ADD, "lt"), v2.Code_OK, "OK")
+				}
+				told, err := a.stream.Recv()
+				if got := told.GetNotifyUnsubscribeLiteCommand().GetLiteTopic(); err != nil || got != "lt" {
+					s.Errorf("got command %v, %v, want to be told that lt is gone", told, err)
+				}
+				b.mustSend("lt", "a")
+				s.wantBodies("the second client", b.mustReceive(), "a")
+				a.mustBeEmpty("the first client")
+			},
+		},
+		{
 			name: "COMPLETE_REMOVE ends the subscription",
 			run: func(s *scene) {
 				c := s.consumer()

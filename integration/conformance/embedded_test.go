@@ -52,6 +52,8 @@ func groupOption(g conformance.Group) embedded.Option {
 	switch {
 	case g.Wildcard:
 		return embedded.WithWildcardGroup(g.Name, g.Bind)
+	case g.Exclusive:
+		return embedded.WithExclusiveGroup(g.Name, g.Bind)
 	case g.Bind != "":
 		return embedded.WithLiteGroup(g.Name, g.Bind)
 	}

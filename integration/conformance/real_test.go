@@ -53,6 +53,9 @@ func groupOptions(g conformance.Group) []realmq.GroupOption {
 	if g.Wildcard {
 		opts = append(opts, realmq.Wildcard())
 	}
+	if g.Exclusive {
+		opts = append(opts, realmq.GroupAttribute("lite.sub.model", "Exclusive"))
+	}
 	if g.RetryMaxTimes > 0 {
 		opts = append(opts, realmq.RetryMaxTimes(g.RetryMaxTimes))
 	}

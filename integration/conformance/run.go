@@ -47,7 +47,7 @@ func Run(t *testing.T, target Target) {
 
 func allCases() []testCase {
 	return slices.Concat(sessionCases(), subscriptionCases(), receiveCases(), fifoCases(), ackCases(),
-		changeCases(), suspendCases(), retryCases(), sendCases(), messageCases(), restartCases())
+		changeCases(), suspendCases(), retryCases(), routeCases(), sendCases(), messageCases(), restartCases())
 }
 
 func split(cases []testCase) (beside, alone []testCase) {

@@ -32,6 +32,8 @@ type Group struct {
 	Bind string
 	// Wildcard lets a lite group subscribe to all lite topics at once.
 	Wildcard bool
+	// Exclusive gives each lite topic to the client that named it last.
+	Exclusive bool
 	// RetryMaxTimes is how often a message is delivered again before it goes to
 	// the dead letters. 0 means RocketMQ's default, 16.
 	RetryMaxTimes int
