@@ -12,7 +12,11 @@ import (
 // ForwardMessageToDeadLetterQueue sends a message to the dead letters of its
 // group at once and acknowledges it.
 func (p *proxy) ForwardMessageToDeadLetterQueue(ctx context.Context, req *v2.ForwardMessageToDeadLetterQueueRequest) (*v2.ForwardMessageToDeadLetterQueueResponse, error) {
-	return &v2.ForwardMessageToDeadLetterQueueResponse{Status: statusOf(p.forward(callerOf(ctx), req))}, nil
+	st := statusOf(p.forward(callerOf(ctx), req))
+	if st.GetCode() == v2.Code_OK {
+		st.Message = "0" // the broker's answer has no text, so the proxy takes its number
+	}
+	return &v2.ForwardMessageToDeadLetterQueueResponse{Status: st}, nil
 }
 
 func (p *proxy) forward(who caller, req *v2.ForwardMessageToDeadLetterQueueRequest) error {

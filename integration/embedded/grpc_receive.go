@@ -213,7 +213,7 @@ func (b *Broker) wireMessage(d delivery, topic *v2.Resource) *v2.Message {
 	// The proxy takes some of the broker's own properties for the user's.
 	if r.liteTopic != "" {
 		sp.LiteTopic = &r.liteTopic
-		props["INNER_MULTI_DISPATCH"] = fmt.Sprintf("%%LMQ%%$%s$%s", r.topic, r.liteTopic)
+		props["INNER_MULTI_DISPATCH"] = fmt.Sprintf("%%LMQ%%$%s$%s", r.parent, r.liteTopic)
 	}
 	if r.messageGroup != "" {
 		sp.MessageGroup = &r.messageGroup
@@ -226,12 +226,15 @@ func (b *Broker) wireMessage(d delivery, topic *v2.Resource) *v2.Message {
 	if !r.delivery.IsZero() {
 		sp.DeliveryTimestamp = timestamppb.New(r.delivery)
 	}
+	if r.dead {
+		topic = &v2.Resource{Name: r.topic}
+	}
 	return &v2.Message{Topic: topic, UserProperties: props, SystemProperties: sp, Body: r.body}
 }
 
 func messageTypeOf(r *record) v2.MessageType {
 	switch {
-	case !r.delivery.IsZero():
+	case r.dead, !r.delivery.IsZero():
 		return v2.MessageType_DELAY
 	case r.messageGroup != "":
 		return v2.MessageType_FIFO

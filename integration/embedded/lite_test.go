@@ -469,7 +469,7 @@ func TestAChangedDeadlineBlocksTheLiteTopicToItsEnd(t *testing.T) {
 func TestAfterTheLastAttemptAMessageIsDeadLettered(t *testing.T) {
 	t.Parallel()
 	clock := embedded.NewClock(epoch())
-	b := start(t, embedded.WithClock(clock), embedded.WithMaxDeliveryAttempts(3))
+	b := start(t, embedded.WithClock(clock), embedded.WithMaxDeliveryAttempts(3), embedded.WithDeadLetterEcho(false))
 	id := b.Publish(bus, "t1", []byte("poison"))
 	b.Publish(bus, "t1", []byte("next"))
 	c := consumer(t, b, "c1")
@@ -500,19 +500,56 @@ func TestAfterTheLastAttemptAMessageIsDeadLettered(t *testing.T) {
 	c.want("next")
 }
 
-func TestAForwardedMessageIsDeadLetteredAtOnce(t *testing.T) {
+// What 5.5.0 does with dead letters of a lite topic (seen, not only read): the
+// copy is filed under the lite topic again, acks of it are OK and have no effect,
+// and each time that its attempts are over there is one more.
+func TestADeadLetterOfALiteTopicComesBackAndCannotBeAcked(t *testing.T) {
 	t.Parallel()
-	b := start(t)
-	id := b.Publish(bus, "t1", []byte("m"))
+	clock := embedded.NewClock(epoch())
+	b := start(t, embedded.WithClock(clock), embedded.WithMaxDeliveryAttempts(2))
+	id := b.Publish(bus, "t1", []byte("f"))
 	c := consumer(t, b, "c1")
-	m := c.want("m")[0]
+	c.forward(id, c.want("f")[0])
+	for i, want := range []int32{1, 2} {
+		m := c.want("f")[0]
+		sp := m.GetSystemProperties()
+		if attempt(m) != want || m.GetTopic().GetName() != "%DLQ%wild" || sp.GetMessageType() != v2.MessageType_DELAY || sp.GetMessageId() != id || sp.GetLiteTopic() != "t1" {
+			t.Errorf("copy %d: %v of topic %s", i, sp, m.GetTopic().GetName())
+		}
+		c.ack(m)
+		clock.Advance(30 * time.Second)
+	}
+	st, _, err := c.receive(c.receiveRequest())
+	if err != nil || st.GetMessage() != "no match message" {
+		t.Fatalf("the poll that gives the copy up: %v, %v", st, err)
+	}
+	if n := len(b.Messages("%DLQ%" + wild)); n != 2 {
+		t.Errorf("%d dead letters, want 2", n)
+	}
+	clock.Advance(30 * time.Second)
+	c.want("f", "f")
+	if m, _ := b.Message(id); !m.DeadLettered() || b.Pending(bus) != 0 {
+		t.Errorf("the original: dead-lettered %v, pending %d", m.DeadLettered(), b.Pending(bus))
+	}
+}
+
+func (c *client) forward(id string, m *v2.Message) {
+	c.t.Helper()
 	r, err := c.ForwardMessageToDeadLetterQueue(c.ctx(patience), &v2.ForwardMessageToDeadLetterQueueRequest{
 		Group: res(wild), Topic: res(bus), ReceiptHandle: entry(m).ReceiptHandle, MessageId: id, LiteTopic: entry(m).LiteTopic,
 	})
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
-	wantCode(t, "forward", r.GetStatus(), v2.Code_OK)
+	wantCode(c.t, "forward", r.GetStatus(), v2.Code_OK)
+}
+
+func TestAForwardedMessageIsDeadLetteredAtOnce(t *testing.T) {
+	t.Parallel()
+	b := start(t, embedded.WithDeadLetterEcho(false))
+	id := b.Publish(bus, "t1", []byte("m"))
+	c := consumer(t, b, "c1")
+	c.forward(id, c.want("m")[0])
 	if m, _ := b.Message(id); !m.DeadLettered() || b.Pending(bus) != 0 {
 		t.Errorf("message %+v, pending %d", m, b.Pending(bus))
 	}

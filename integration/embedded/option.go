@@ -46,6 +46,7 @@ type config struct {
 	minPoll, maxPoll  time.Duration
 	minInvisible      time.Duration
 	digest            DigestKind
+	deadLetterEcho    bool
 }
 
 func defaultConfig() *config {
@@ -55,7 +56,7 @@ func defaultConfig() *config {
 		maxAttempts: 17, autoCreateGroup: true, maxBodySize: 4 << 20,
 		liteTopicQuota: 20000, subscriptionQuota: 100000, clientQuota: 2000,
 		minPoll: 5 * time.Second, maxPoll: 20 * time.Second, minInvisible: 10 * time.Second,
-		digest: DigestMD5,
+		digest: DigestMD5, deadLetterEcho: true,
 	}
 }
 
@@ -159,6 +160,13 @@ func WithClock(clock *Clock) Option {
 // tells its clients: one delivery and retryMaxTimes (16) further ones.
 func WithMaxDeliveryAttempts(n int) Option {
 	return positive("WithMaxDeliveryAttempts", n, func(c *config) { c.maxAttempts = n })
+}
+
+// WithDeadLetterEcho says whether a lite message that goes to the dead letters
+// comes back to its lite topic, as a copy that no ack ends. Default true, for that
+// is what 5.5.0 does; false is what one would expect.
+func WithDeadLetterEcho(on bool) Option {
+	return func(c *config) error { c.deadLetterEcho = on; return nil }
 }
 
 // WithListenAddress sets where to listen; default 127.0.0.1:0, a free port of the

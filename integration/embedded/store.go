@@ -132,6 +132,7 @@ type record struct {
 	commitLog   int64
 	stored      time.Time
 	home        *queue // nil for what no queue serves
+	dead        bool   // a copy among the dead letters
 	trails      map[string]*trail
 }
 
@@ -140,6 +141,7 @@ type content struct {
 	id           string
 	topic        string
 	liteTopic    string
+	parent       string // main topic of the lite topic
 	body         []byte
 	compressed   bool
 	digest       *digest // nil: computed from the body when delivered
@@ -197,6 +199,9 @@ func (c *core) append(t *topic, m content, inLite bool) (*record, error) {
 	lite := t.lites[m.liteTopic]
 	if m.liteTopic != "" && inLite && (lite == nil || len(lite.msgs) == 0) && c.liteCount >= c.cfg.liteTopicQuota {
 		return nil, refuse(reasonLiteTopicQuota, "[LMQ_CONSUME_QUEUE_NUM_EXCEEDED]lmq consume queue num exceeded.")
+	}
+	if m.liteTopic != "" {
+		m.parent = t.name
 	}
 	r := &record{content: m, stored: c.clock.Now(), trails: map[string]*trail{}}
 	c.commitLog += int64(len(m.body)) + 128
@@ -269,6 +274,13 @@ func (c *core) deliver(r *record, g *group, h handle, attempt int) delivery {
 }
 
 // deadLetter moves a message to the group's dead-letter topic.
+//
+// RocketMQ 5.5.0 copies a lite message with the property that had filed it under
+// its lite topic, so the copy is filed there once more, behind all others, for
+// every group. It keeps the offset of the original in its handle: acks of it are
+// answered OK and have no effect, it comes again after each invisible duration,
+// and when it has had its attempts there are two of it. WithDeadLetterEcho(false)
+// ends that.
 func (c *core) deadLetter(r *record, g *group) {
 	name := "%DLQ%" + g.name
 	t := c.topics[name]
@@ -276,15 +288,21 @@ func (c *core) deadLetter(r *record, g *group) {
 		t = newTopic(name, kindDLQ, 1)
 		c.topics[name] = t
 	}
-	home := c.topics[r.topic]
-	dead := &record{content: r.content, stored: c.clock.Now(), trails: map[string]*trail{}, home: t.queues[0]}
-	dead.topic, dead.liteTopic = name, ""
-	dead.queueOffset = t.queues[0].maxOffset()
-	dead.sendOffset = dead.queueOffset
-	c.commitLog += 128
+	main := t.queues[0]
+	dead := &record{content: r.content, stored: c.clock.Now(), trails: map[string]*trail{}, home: main, dead: true}
+	dead.topic, dead.attemptsHad = name, 0
+	dead.queueOffset, dead.sendOffset = r.queueOffset, main.maxOffset()
+	c.commitLog += int64(len(r.body)) + 128
 	dead.commitLog = c.commitLog
-	t.queues[0].msgs = append(t.queues[0].msgs, dead)
+	main.msgs = append(main.msgs, dead)
 	t.order = append(t.order, dead)
-	r.settle(home, g.name, c.clock.Now(), true)
+	r.settle(c.topics[r.topic], g.name, c.clock.Now(), true)
+	if r.home != nil && r.home.lite != "" && c.cfg.deadLetterEcho {
+		dead.home = r.home
+		r.home.msgs = append(r.home.msgs, dead)
+		for _, cur := range r.home.cursors {
+			c.offerLite(cur)
+		}
+	}
 	c.log.Info("message goes to the dead letters", "topic", r.topic, "lite_topic", r.liteTopic, "group", g.name, "id", r.id)
 }

@@ -46,8 +46,18 @@ func (c *core) changeAstray(t *topic, g *group, h handle, d time.Duration) (stri
 	if h.offset < cur.committed {
 		return zeroHandle(h), nil
 	}
-	h.startOffset, h.invisible = h.offset, c.nowMillis()+d.Milliseconds()-h.popTime
-	return h.String(), nil
+	return renewed(h, c.nowMillis()+d.Milliseconds()).String(), nil
+}
+
+// renewed is the handle after a change. At a standing clock it could be equal to
+// the old one; its first number, which nobody reads, then keeps them apart.
+func renewed(h handle, until int64) handle {
+	n := h
+	n.startOffset, n.invisible = h.offset, until-h.popTime
+	if n == h {
+		n.startOffset++
+	}
+	return n
 }
 
 // zeroHandle is what a change answers for a message that is acked already.
@@ -69,7 +79,7 @@ func (c *core) changeOrdered(cur *cursor, h handle, d time.Duration, suspend boo
 		}
 		c.armUnlock(cur)
 	}
-	h.startOffset, h.invisible = h.offset, until-h.popTime
+	h = renewed(h, until)
 	if rec := cur.record(h.offset); rec != nil {
 		tr := rec.trail(cur.group.name)
 		tr.deferrals = append(tr.deferrals, Deferral{
