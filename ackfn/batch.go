@@ -8,6 +8,8 @@ import (
 	"errors"
 	"time"
 
+	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
+
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
@@ -98,10 +100,12 @@ func judge(err error, wished Outcome) verdict {
 		return verdict{outcome: wished}
 	}
 	v := verdict{class: litegrpc.ClassOf(err), err: err}
-	switch v.class {
-	case litegrpc.HandleExpired:
+	switch e, _ := errors.AsType[*litegrpc.Error](err); {
+	case v.class == litegrpc.HandleExpired:
 		v.outcome = Expired
-	case litegrpc.HandleMalformed:
+	case e != nil && e.Code == v2.Code_MESSAGE_NOT_FOUND:
+		v.outcome = Expired // there is nothing left to acknowledge or to defer
+	case v.class == litegrpc.HandleMalformed:
 		v.outcome = Malformed
 	}
 	return v

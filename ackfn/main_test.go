@@ -40,6 +40,7 @@ type bus struct {
 	*embedded.Broker
 	t        *testing.T
 	consumer *litegrpc.Consumer
+	next     int // number of the next lite topic of its own
 }
 
 func newBus(t *testing.T, opts ...embedded.Option) *bus {
