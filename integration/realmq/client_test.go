@@ -16,6 +16,7 @@ import (
 
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -33,7 +34,12 @@ type client struct {
 
 func dial(t *testing.T, mq *realmq.Cluster) *client {
 	t.Helper()
-	conn, err := grpc.NewClient(mq.Endpoints(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	return dialWith(t, mq, insecure.NewCredentials())
+}
+
+func dialWith(t *testing.T, mq *realmq.Cluster, creds credentials.TransportCredentials) *client {
+	t.Helper()
+	conn, err := grpc.NewClient(mq.Endpoints(), grpc.WithTransportCredentials(creds))
 	if err != nil {
 		t.Fatal(err)
 	}

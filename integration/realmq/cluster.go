@@ -65,7 +65,7 @@ func Start(ctx context.Context, opts ...Option) (*Cluster, error) {
 	defer cancel()
 	for try := 1; ; try++ {
 		c, err := startOnce(ctx, cfg, j, lib, cp)
-		if err == nil || try == portTries || !portTaken(err) {
+		if err == nil || try == portTries || !portTaken(err) || cfg.brokerPort != 0 && serverOf(err) == brokerName {
 			return c, err
 		}
 	}

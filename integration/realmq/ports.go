@@ -72,6 +72,15 @@ func canListen(port int) bool {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
+// serverOf is the name of the server that did not come up, or "".
+func serverOf(err error) string {
+	var failed *startError
+	if errors.As(err, &failed) {
+		return failed.server
+	}
+	return ""
+}
+
 // portTaken tells from a server's last words whether it found its port taken.
 func portTaken(err error) bool {
 	var failed *startError

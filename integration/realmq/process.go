@@ -23,7 +23,7 @@ type process struct {
 // startProcess starts cmd through the spawner. It is ready when its output
 // contains the marker.
 func startProcess(sp *spawner, cmd *exec.Cmd, logFile, marker string) (*process, error) {
-	f, err := os.OpenFile(logFile, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := openLog(logFile)
 	if err != nil {
 		return nil, fmt.Errorf("log of the server: %w", err)
 	}
@@ -43,6 +43,10 @@ func startProcess(sp *spawner, cmd *exec.Cmd, logFile, marker string) (*process,
 		f.Close()
 	}()
 	return p, nil
+}
+
+func openLog(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 }
 
 func (p *process) pid() int { return p.cmd.Process.Pid }

@@ -5,13 +5,18 @@ package realmq_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
 	"go.uber.org/goleak"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq/realmqtest"
@@ -102,6 +107,48 @@ func TestAStartEndsWithItsContext(t *testing.T) {
 	cancel()
 	if _, err := realmq.Start(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
+	}
+}
+
+// The broker's port is given, so no other one is tried.
+func TestAFixedPortThatIsTakenIsAnErrorThatSaysSo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: starts JVMs")
+	}
+	realmqtest.Shared(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	_, err = realmq.Start(t.Context(), realmq.BrokerPort(port))
+	if err == nil || !strings.Contains(err.Error(), "broker") || !strings.Contains(err.Error(), "BindException") {
+		t.Errorf("got %v, want an error that names the broker and the taken port", err)
+	}
+}
+
+// A client that uses TLS by mistake, or plaintext by mistake, is served.
+func TestTheProxyTakesTLSAndPlaintextOnOnePort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: starts three JVMs")
+	}
+	mq := realmqtest.Shared(t)
+	if err := mq.CreateTopic(t.Context(), "tls", realmq.Normal); err != nil {
+		t.Fatal(err)
+	}
+	for name, creds := range map[string]credentials.TransportCredentials{
+		"plaintext": insecure.NewCredentials(),
+		"TLS with a certificate that the proxy made for itself": credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dialWith(t, mq, creds)
+			answer, err := c.stub.QueryRoute(c.ctx, &v2.QueryRouteRequest{Topic: resource("tls"), Endpoints: &v2.Endpoints{
+				Scheme: v2.AddressScheme_IPv4, Addresses: []*v2.Address{{Host: "127.0.0.1", Port: 1}}}})
+			if err != nil || answer.GetStatus().GetCode() != v2.Code_OK {
+				t.Errorf("got %v, %v, want OK", answer.GetStatus(), err)
+			}
+		})
 	}
 }
 

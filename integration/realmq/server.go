@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,8 @@ const (
 	nameServerFile = "namesrv.conf"
 	brokerFile     = "broker.conf"
 	proxyFile      = "proxy.json"
+
+	brokerName = "broker"
 )
 
 // server is one of the three programs of a cluster. It keeps how it is
@@ -38,7 +41,7 @@ func nameServer(dir, heap string) *server {
 }
 
 func broker(dir, heap string) *server {
-	return &server{name: "broker", class: "org.apache.rocketmq.broker.BrokerStartup",
+	return &server{name: brokerName, class: "org.apache.rocketmq.broker.BrokerStartup",
 		args: []string{"-c", filepath.Join(dir, brokerFile)}, heap: [2]string{"128m", heap},
 		marker: "boot success", detail: "broker.log"}
 }
@@ -124,11 +127,14 @@ func (e *startError) Error() string {
 // Unwrap returns the cause.
 func (e *startError) Unwrap() error { return e.err }
 
-// tailOf returns the last lines of a file, or "".
+// tailOf returns the last lines of a file, or "". Of stack traces it leaves
+// out where they were, so that what happened fits in.
 func tailOf(path string, n int) string {
 	b, err := os.ReadFile(path)
 	if err != nil || len(b) == 0 {
 		return ""
 	}
-	return strings.TrimSpace(lastLines(string(b), n))
+	lines := strings.Split(string(b), "\n")
+	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "at ") })
+	return strings.TrimSpace(lastLines(strings.Join(lines, "\n"), n))
 }
