@@ -380,3 +380,54 @@ func TestTheHandleOfAChangeIsTheOneToGoOnWith(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// leaveOut makes the next ack's answer speak of another handle.
+func leaveOut(b *embedded.Broker) {
+	b.Control(embedded.AckMessage, func(context.Context, *embedded.Request) embedded.Reaction {
+		return embedded.Answer(&v2.AckMessageResponse{Status: &v2.Status{Code: v2.Code_OK},
+			Entries: []*v2.AckMessageResultEntry{{ReceiptHandle: "another", Status: &v2.Status{Code: v2.Code_OK}}}})
+	})
+}
+
+// L39, X25e: with two proxies of which one cannot be subscribed at, the other
+// serves, and the first is subscribed at when it can be.
+func TestTwoProxiesOfWhichOneFailsToSubscribe(t *testing.T) {
+	b := startBroker(t, embedded.WithProxies(2))
+	remove := b.ControlAlways(embedded.SyncLiteSubscription, func(_ context.Context, r *embedded.Request) embedded.Reaction {
+		if r.Proxy == 0 {
+			return embedded.Answer(&v2.SyncLiteSubscriptionResponse{Status: &v2.Status{Code: v2.Code_LITE_SUBSCRIPTION_QUOTA_EXCEEDED, Message: "quota"}})
+		}
+		return embedded.Pass()
+	})
+	c := startConsumer(t, consumerConfig(t, b.Endpoints()))
+	b.Publish(testTopic, "s", []byte("x"))
+	receive(t, c, 1)
+	if n := c.Subscriptions(); n != 1 {
+		t.Errorf("%d subscriptions, want 1", n)
+	}
+	remove()
+	for c.Subscriptions() < 2 { // each failed opening is tried again within a second or so
+		if _, err := c.Receive(t.Context(), 1, lease, 5*time.Second); t.Context().Err() != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// L05: a proxy that is gone does not take the acks of what it gave out with it.
+func TestAnotherProxyAcksWhatADeadOneGaveOut(t *testing.T) {
+	b := startBroker(t, embedded.WithProxies(2))
+	c := startConsumer(t, consumerConfig(t, b.Endpoints()))
+	for i := range 4 {
+		b.Publish(testTopic, fmt.Sprintf("s-%d", i), []byte("x"))
+	}
+	got := receive(t, c, 4)
+	b.StopProxy(0)
+	for _, m := range got {
+		if err := ackPatiently(t, c, m.Handle); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := b.Pending(testTopic); n != 0 {
+		t.Errorf("%d not acked", n)
+	}
+}
