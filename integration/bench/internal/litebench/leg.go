@@ -1,0 +1,77 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package litebench receives and acknowledges the messages of lite topics, once
+// by the least program that can and once by the whole Beam pipeline.
+package litebench
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/comparison"
+)
+
+// Load is what a leg handles, and how.
+type Load struct {
+	// Messages of Body bytes lie in LiteTopics lite topics.
+	Messages, LiteTopics, Body int
+	// Concurrency is how many polls are under way at a time.
+	Concurrency int
+}
+
+// The settings that both sides share.
+const (
+	perRequest   = 32               // messages in a receive, entries in an ack
+	invisibility = 60 * time.Second // longer than a leg, so that nothing comes twice
+	longPoll     = 5 * time.Second  // the least that proxies wait
+	legTimeout   = 3 * time.Minute
+)
+
+// Leg is one run: a main topic with a group bound to it that nobody used
+// before.
+type Leg struct {
+	Load
+	Endpoints, Name string
+
+	ids ids
+}
+
+// NewLeg is a leg on the topic and group of this name.
+func NewLeg(load Load, endpoints, name string) *Leg {
+	return &Leg{Load: load, Endpoints: endpoints, Name: name, ids: newIDs()}
+}
+
+// Topic is the main topic of a leg by its name.
+func Topic(name string) string { return "bench-" + name }
+
+// Group is the consumer group of a leg by its name.
+func Group(name string) string { return "bench-" + name + "-group" }
+
+// Run runs one side over the messages that were loaded. It fails if any of them
+// was not acknowledged.
+func (l *Leg) Run(ctx context.Context, side comparison.Side) (comparison.Run, error) {
+	ctx, cancel := context.WithTimeout(ctx, legTimeout)
+	defer cancel()
+	t := newTally(l.Messages)
+	do := l.raw
+	if side == comparison.Pipeline {
+		do = l.pipeline
+	}
+	runtime.GC() // the other side's garbage is not this one's to collect
+	before := usage()
+	err := do(ctx, t)
+	spent := usage().minus(before)
+	if err != nil {
+		return comparison.Run{}, fmt.Errorf("%v leg on topic %q: %w", side, Topic(l.Name), err)
+	}
+	if missing := l.Messages - t.distinct(); missing != 0 {
+		return comparison.Run{}, fmt.Errorf("%v leg on topic %q: %d of %d messages were not acknowledged", side, Topic(l.Name), missing, l.Messages)
+	}
+	return comparison.Run{
+		Messages: l.Messages, Elapsed: t.elapsed(), CPU: spent.cpu, Allocations: spent.allocations, AllocatedBytes: spent.bytes,
+		Calls: int(t.calls.Load()), LargestCall: int(t.largest.Load()),
+	}, nil
+}

@@ -1,0 +1,64 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package litebench
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// tally counts what a leg did. Nothing in it waits or allocates.
+type tally struct {
+	acked   []atomic.Bool // by message number
+	count   atomic.Int64  // of those
+	done    chan struct{} // closed when all are acked
+	first   atomic.Int64  // when the first message was received, in ns since 1970
+	last    atomic.Int64  // when the last ack was answered
+	calls   atomic.Int64  // requests or bundles that had messages
+	largest atomic.Int64
+}
+
+func newTally(messages int) *tally {
+	t := &tally{acked: make([]atomic.Bool, messages), done: make(chan struct{})}
+	t.first.Store(math.MaxInt64)
+	return t
+}
+
+// received notes when a message came.
+func (t *tally) received(at time.Time) {
+	ns := at.UnixNano()
+	for {
+		first := t.first.Load()
+		if ns >= first || t.first.CompareAndSwap(first, ns) {
+			return
+		}
+	}
+}
+
+// call notes a request or bundle with n messages.
+func (t *tally) call(n int) {
+	t.calls.Add(1)
+	for {
+		largest := t.largest.Load()
+		if int64(n) <= largest || t.largest.CompareAndSwap(largest, int64(n)) {
+			return
+		}
+	}
+}
+
+// ack notes that message i was acknowledged; the last one stops the clock.
+func (t *tally) ack(i int) {
+	if i < 0 || i >= len(t.acked) || t.acked[i].Swap(true) {
+		return
+	}
+	if t.count.Add(1) == int64(len(t.acked)) {
+		t.last.Store(time.Now().UnixNano())
+		close(t.done)
+	}
+}
+
+func (t *tally) distinct() int { return int(t.count.Load()) }
+
+func (t *tally) elapsed() time.Duration { return time.Duration(t.last.Load() - t.first.Load()) }
