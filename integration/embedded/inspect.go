@@ -33,18 +33,18 @@ type Deferral struct {
 
 // Message is what the broker knows of a message: a copy, safe to keep.
 type Message struct {
-	ID         string
-	Topic      string
-	LiteTopic  string
-	Body       []byte // as stored
-	Keys       []string
-	Tag        string
-	Properties map[string]string
-	Group      string // message group
-	Born       time.Time
-	Stored     time.Time
-	Offset     int64 // in its lite topic, or in its queue
-	QueueID    int32
+	ID           string
+	Topic        string
+	LiteTopic    string
+	Body         []byte // as stored
+	Keys         []string
+	Tag          string
+	Properties   map[string]string
+	MessageGroup string
+	Born         time.Time
+	Stored       time.Time
+	Offset       int64 // in its lite topic, or in its queue
+	QueueID      int32
 
 	Deliveries []Delivery // over all groups, in order of time
 	Deferrals  []Deferral
@@ -290,7 +290,7 @@ func (b *Broker) WaitIdle(ctx context.Context, topic string) error {
 func (c *core) view(r *record) Message {
 	m := Message{
 		ID: r.id, Topic: r.topic, LiteTopic: r.liteTopic, Body: slices.Clone(r.body), Keys: slices.Clone(r.keys),
-		Tag: r.tag, Properties: maps.Clone(r.properties), Group: r.messageGroup, Born: r.born, Stored: r.stored,
+		Tag: r.tag, Properties: maps.Clone(r.properties), MessageGroup: r.messageGroup, Born: r.born, Stored: r.stored,
 		Offset: r.queueOffset, QueueID: r.queueID,
 		AckedBy: map[string]time.Time{}, DeadLetteredBy: map[string]time.Time{},
 	}
