@@ -198,7 +198,7 @@ func TestARecordCutShortIsAlwaysRefused(t *testing.T) {
 }
 
 func TestForeignBytesAreRefused(t *testing.T) {
-	later := protowire.AppendVarint(protowire.AppendTag(nil, handleVersion, protowire.VarintType), 2)
+	later := protowire.AppendVarint(protowire.AppendTag(nil, recordVersionField, protowire.VarintType), 2)
 	for name, c := range map[string]struct {
 		data []byte
 		want error
@@ -206,9 +206,9 @@ func TestForeignBytesAreRefused(t *testing.T) {
 		"JSON":                            {[]byte(`{"body":"x"}`), ErrMalformed},
 		"no version at the front":         {appendEnd(nil), ErrMalformed},
 		"a later version":                 {appendEnd(later), ErrVersion},
-		"a version that is text":          {appendText(nil, handleVersion, "1"), ErrMalformed},
+		"a version that is text":          {appendText(nil, recordVersionField, "1"), ErrMalformed},
 		"a tag that is a number":          {appendEnd(appendInt(appendVersion(nil), messageTag, 7)), ErrMalformed},
-		"a body that is a number":         {appendEnd(appendInt(appendVersion(nil), messageBody, 7)), ErrMalformed},
+		"a body that is a number":         {appendEnd(appendInt(appendVersion(nil), recordBody, 7)), ErrMalformed},
 		"a time that is text":             {appendEnd(appendText(appendVersion(nil), messageBornTime, "x")), ErrMalformed},
 		"a text that is not UTF-8":        {appendEnd(appendText(appendVersion(nil), messageTag, "\xa4")), ErrMalformed},
 		"a length beyond the end":         {append(appendVersion(nil), 0x22, 0xff, 0xff, 0xff, 0xff, 0x0f), ErrMalformed},
@@ -229,7 +229,7 @@ func withAttempt(n int64) []byte {
 
 func TestFieldsOfALaterMinorVersionAreSkippedAndAnyOrderIsRead(t *testing.T) {
 	buf := appendVersion(nil)
-	buf = appendText(buf, messageBody, "body first")
+	buf = appendText(buf, recordBody, "body first")
 	buf = appendText(buf, 99, "new text")
 	buf = protowire.AppendFixed32(protowire.AppendTag(buf, 100, protowire.Fixed32Type), 7)
 	buf = appendText(buf, messageTag, "late tag")
@@ -244,15 +244,15 @@ func TestFieldsOfALaterMinorVersionAreSkippedAndAnyOrderIsRead(t *testing.T) {
 
 func TestWhatTheSchemaCannotHoldIsRefusedWithItsName(t *testing.T) {
 	for want, m := range map[string]AckableMessage{
-		"AckableMessage.Tag":            {Tag: "\xa4"},
-		"AckableMessage.Keys":           {Keys: []string{"ok", "\xff"}},
-		`in property "k"`:               {Properties: map[string]string{"k": "\xa4"}}, // S01
-		"AckableMessage.Properties key": {Properties: map[string]string{"\xa4": "v"}},
-		"AckableMessage.BornHost":       {BornHost: "\xa4"},
-		"AckableMessage.BornTime":       {BornTime: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)},
-		"AckableMessage.StoreTime":      {StoreTime: time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC)},
-		"ReceiptHandle.LiteTopic":       {Handle: ReceiptHandle{LiteTopic: "\xa4"}},
-		"ReceiptHandle.InvisibleUntil":  {Handle: ReceiptHandle{InvisibleUntil: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)}},
+		"AckableMessage.Tag":           {Tag: "\xa4"},
+		"in Keys":                      {Keys: []string{"ok", "\xff"}},
+		`in property "k"`:              {Properties: map[string]string{"k": "\xa4"}}, // S01
+		"name of a property":           {Properties: map[string]string{"\xa4": "v"}},
+		"AckableMessage.BornHost":      {BornHost: "\xa4"},
+		"AckableMessage.BornTime":      {BornTime: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"AckableMessage.StoreTime":     {StoreTime: time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"ReceiptHandle.LiteTopic":      {Handle: ReceiptHandle{LiteTopic: "\xa4"}},
+		"ReceiptHandle.InvisibleUntil": {Handle: ReceiptHandle{InvisibleUntil: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)}},
 	} {
 		if _, err := EncodeAckableMessage(m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one that names %s", err, want)

@@ -9,7 +9,9 @@
 // acknowledge or defer it later. Neither has room for credentials, so none can
 // travel in a pipeline's data.
 //
-// Both types are registered with Beam when the package is imported. The bytes
+// [Message] is what the source of normal topics emits.
+//
+// All types are registered with Beam when the package is imported. The bytes
 // are protocol buffers in the schema of record.proto, written in one fixed
 // order: equal records give equal bytes, so the types can be keys. A record
 // cut short, a foreign record and a record of a later incompatible version are

@@ -28,6 +28,31 @@ func FuzzDecodeAckableMessage(f *testing.F) {
 	})
 }
 
+func FuzzDecodeMessage(f *testing.F) {
+	sample, err := EncodeMessage(sampleQueueMessage())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte{})
+	f.Add(sample)
+	f.Add(sample[:60])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := DecodeMessage(data)
+		if err != nil {
+			wantKnown(t, err)
+			return
+		}
+		encoded, err := EncodeMessage(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := DecodeMessage(encoded)
+		if err != nil || !again.Equal(m) {
+			t.Fatalf("got %+v (%v), want %+v", again, err, m)
+		}
+	})
+}
+
 func FuzzDecodeReceiptHandle(f *testing.F) {
 	sample, err := EncodeReceiptHandle(sampleHandle())
 	if err != nil {

@@ -54,7 +54,6 @@ const (
 	handleReceipt
 	handleAttempt
 	handleInvisibleUntil
-	recordEnd protowire.Number = 15
 )
 
 // EncodeReceiptHandle writes h in the schema of record.proto. It fails if a
@@ -74,18 +73,7 @@ func EncodeReceiptHandle(h ReceiptHandle) ([]byte, error) {
 // [ErrMalformed] or [ErrVersion].
 func DecodeReceiptHandle(data []byte) (ReceiptHandle, error) {
 	var h ReceiptHandle
-	var env envelope
-	d := decoder{kind: "ReceiptHandle", data: data, text: string(data)}
-	err := d.fields(func(f field) error {
-		if handled, err := env.take(d.kind, f); handled || err != nil {
-			return err
-		}
-		return h.setField(f)
-	})
-	if err == nil {
-		err = env.check(d.kind)
-	}
-	if err != nil {
+	if err := decodeRecord("ReceiptHandle", data, string(data), h.setField); err != nil {
 		return ReceiptHandle{}, err
 	}
 	return h, nil

@@ -11,5 +11,6 @@ import (
 
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[AckableMessage](), EncodeAckableMessage, DecodeAckableMessage)
+	beam.RegisterCoder(reflect.TypeFor[Message](), EncodeMessage, DecodeMessage)
 	beam.RegisterCoder(reflect.TypeFor[ReceiptHandle](), EncodeReceiptHandle, DecodeReceiptHandle)
 }

@@ -25,8 +25,15 @@ var ErrVersion = errors.New("unknown record version")
 // misunderstand a record; new fields alone do not need that.
 const recordVersion = 1
 
+// The field numbers that all records share.
+const (
+	recordVersionField protowire.Number = 1
+	recordBody         protowire.Number = 14
+	recordEnd          protowire.Number = 15
+)
+
 func appendVersion(buf []byte) []byte {
-	buf = protowire.AppendTag(buf, handleVersion, protowire.VarintType)
+	buf = protowire.AppendTag(buf, recordVersionField, protowire.VarintType)
 	return protowire.AppendVarint(buf, recordVersion)
 }
 
@@ -94,6 +101,41 @@ func checkInstant(name string, t time.Time) error {
 		return nil
 	}
 	return fmt.Errorf("coders: %s is out of range: %v", name, t)
+}
+
+// textBeforeBody copies what stands before the body into one string, of which
+// all text fields become parts: one allocation instead of one a field, and the
+// body is not copied.
+func textBeforeBody(data []byte) string {
+	rest := data
+	for len(rest) > 0 {
+		number, kind, n := protowire.ConsumeTag(rest)
+		if n < 0 || number == recordBody {
+			break
+		}
+		size := protowire.ConsumeFieldValue(number, kind, rest[n:])
+		if size < 0 {
+			break
+		}
+		rest = rest[n+size:]
+	}
+	return string(data[:len(data)-len(rest)])
+}
+
+// decodeRecord reads a whole record. text is a copy of the beginning of data.
+func decodeRecord(kind string, data []byte, text string, set func(field) error) error {
+	var env envelope
+	d := decoder{kind: kind, data: data, text: text}
+	err := d.fields(func(f field) error {
+		if handled, err := env.take(kind, f); handled || err != nil {
+			return err
+		}
+		return set(f)
+	})
+	if err != nil {
+		return err
+	}
+	return env.check(kind)
 }
 
 // decoder walks the fields of one message.
@@ -215,7 +257,7 @@ type envelope struct {
 
 func (e *envelope) take(kind string, f field) (bool, error) {
 	switch f.number {
-	case handleVersion:
+	case recordVersionField:
 		e.version = f.scalar
 		return true, f.is(protowire.VarintType)
 	case recordEnd:
