@@ -7,6 +7,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Broker is a running in-process RocketMQ.
@@ -22,7 +23,7 @@ type Broker struct {
 	counts   counts
 
 	closing   sync.Once
-	stopWatch func() bool // ends the watch of the context given to Start
+	stopWatch atomic.Pointer[func() bool] // ends the watch of the context given to Start
 }
 
 // Start starts a broker and returns when it accepts connections. It ends when
@@ -48,7 +49,8 @@ func Start(ctx context.Context, opts ...Option) *Broker {
 	for _, p := range b.proxies {
 		p.serve()
 	}
-	b.stopWatch = context.AfterFunc(ctx, b.Close)
+	stop := context.AfterFunc(ctx, b.Close) // may run at once
+	b.stopWatch.Store(&stop)
 	return b
 }
 
@@ -68,8 +70,8 @@ func (b *Broker) Endpoints() string {
 // Closing twice does nothing.
 func (b *Broker) Close() {
 	b.closing.Do(func() {
-		if b.stopWatch != nil {
-			b.stopWatch()
+		if stop := b.stopWatch.Load(); stop != nil {
+			(*stop)()
 		}
 		b.core.close()
 		for _, p := range b.proxies {

@@ -26,6 +26,8 @@ type proxy struct {
 	index int
 	addr  string
 
+	changing sync.Mutex // held through a start, stop or restart
+
 	mu       sync.Mutex
 	gone     *sync.Cond // on mu: the last connection was closed
 	port     net.Listener
@@ -85,6 +87,11 @@ func (p *proxy) serve() {
 // restart replaces the server. The port stays ours all the time: were it closed,
 // another process might be given it before we listen again.
 func (p *proxy) restart() {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	if !p.running() {
+		return
+	}
 	p.end(true)
 	if tcp, ok := p.port.(*net.TCPListener); ok {
 		_ = tcp.SetDeadline(time.Time{}) // fails only if closed, then Serve says so
@@ -101,7 +108,11 @@ func (p *proxy) retire() {
 }
 
 // stop closes the port and all connections and forgets the sessions.
-func (p *proxy) stop() { p.end(false) }
+func (p *proxy) stop() {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	p.end(false)
+}
 
 // end returns when nothing is accepted any more and no connection is left. It
 // does not wait for requests: one of them may be in a control function that
@@ -155,6 +166,11 @@ func (p *proxy) alive(life int) bool {
 // resume listens on the old address again. Another process may have been given
 // the port for a moment, so a busy port is tried for a few seconds.
 func (p *proxy) resume() error {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	if p.running() || p.b.core.isClosed() {
+		return nil
+	}
 	deadline := time.Now().Add(5 * time.Second)
 	for {
 		err := p.listen(p.addr)

@@ -85,6 +85,17 @@ func TestTheContextEndsTheBroker(t *testing.T) {
 	}
 }
 
+func TestAContextThatIsOverEndsTheBrokerAtOnce(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	b := embedded.Start(ctx)
+	if err := b.Wait(context.Background(), func(embedded.Snapshot) bool { return false }); err == nil {
+		t.Error("Wait did not end with the broker")
+	}
+	b.Close()
+}
+
 func TestManyBrokersRunSideBySide(t *testing.T) {
 	t.Parallel()
 	var wg sync.WaitGroup

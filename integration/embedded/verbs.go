@@ -20,9 +20,6 @@ func (b *Broker) Restart() {
 // RestartProxy is Restart for one of several proxies.
 func (b *Broker) RestartProxy(i int) {
 	p := b.proxies[i]
-	if b.core.isClosed() {
-		return
-	}
 	if !p.running() {
 		b.ResumeProxy(i)
 		return
@@ -60,9 +57,6 @@ func (b *Broker) StopProxy(i int) {
 // ResumeProxy is Resume for one of several proxies.
 func (b *Broker) ResumeProxy(i int) {
 	p := b.proxies[i]
-	if p.running() || b.core.isClosed() {
-		return
-	}
 	if err := p.resume(); err != nil && err != errClosed {
 		panic("embedded: resuming a proxy: " + err.Error())
 	}

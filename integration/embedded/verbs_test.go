@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,6 +75,24 @@ func TestStopRefusesConnectionsUntilResume(t *testing.T) {
 	if _, err := routeOf(dial(t, b, "c2"), patience); err != nil {
 		t.Errorf("after Resume: %v", err)
 	}
+}
+
+func TestRestartsAtTheSameTimeDoNotCollide(t *testing.T) {
+	t.Parallel()
+	b := start(t, embedded.WithProxies(2))
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(b.Restart)
+	}
+	wg.Wait()
+	for _, addr := range strings.Split(b.Endpoints(), ";") {
+		if _, err := routeOf(dialAt(t, b, addr, "c1", insecureCreds()), patience); err != nil {
+			t.Errorf("%s after the restarts: %v", addr, err)
+		}
+	}
+	wg.Go(b.Restart)
+	b.Close()
+	wg.Wait()
 }
 
 func TestCutConnectionsLeavesSessions(t *testing.T) {
