@@ -5,6 +5,7 @@ package embedded
 
 import (
 	"context"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,7 @@ type Broker struct {
 	controls controls
 	faults   faults
 	counts   counts
+	ids      publishedIDs
 
 	closing   sync.Once
 	stopWatch atomic.Pointer[func() bool] // ends the watch of the context given to Start
@@ -36,7 +38,7 @@ func Start(ctx context.Context, opts ...Option) *Broker {
 	if err != nil {
 		panic("embedded.Start: " + err.Error())
 	}
-	b := &Broker{cfg: cfg, core: newCore(cfg)}
+	b := &Broker{cfg: cfg, core: newCore(cfg), ids: publishedIDs{broker: rand.Uint64()}}
 	b.core.onUnsubscribe = b.notifyUnsubscribe
 	for i := range cfg.proxies {
 		p := newProxy(b, i)

@@ -10,9 +10,14 @@ import (
 	"time"
 )
 
-// published numbers the messages made by Publish, over all brokers of the
-// process, so that ids are unique in a test with several of them.
-var published atomic.Uint64
+// publishedIDs makes the ids of the messages of Publish. They differ between the
+// brokers of a test.
+type publishedIDs struct {
+	broker uint64 // random
+	n      atomic.Uint64
+}
+
+func (p *publishedIDs) next() string { return fmt.Sprintf("01%016X%014X", p.broker, p.n.Add(1)) }
 
 // PublishOption says something about a message of Publish.
 type PublishOption func(*content) error
@@ -101,7 +106,7 @@ func PublishWrongDigest(kind DigestKind) PublishOption {
 // is wrong: that is a mistake in the test.
 func (b *Broker) Publish(topic, liteTopic string, body []byte, opts ...PublishOption) string {
 	c := content{
-		id: fmt.Sprintf("01%030X", published.Add(1)), topic: topic, liteTopic: liteTopic,
+		id: b.ids.next(), topic: topic, liteTopic: liteTopic,
 		body: append([]byte(nil), body...), properties: map[string]string{},
 		born: b.core.clock.Now(), bornHost: "127.0.0.1",
 	}
