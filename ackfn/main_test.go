@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,4 +136,40 @@ func (b *bus) wantAcked(ids ...string) {
 			b.t.Errorf("message %s: acked %v, %d stale acks; want acked once", id, m.Acked(), m.StaleAcks)
 		}
 	}
+}
+
+// gauge is a control function that sees how many requests run at a time. It
+// holds the first ones until two are there.
+type gauge struct {
+	mu           sync.Mutex
+	running, max int
+	two          chan struct{}
+}
+
+func newGauge() *gauge { return &gauge{two: make(chan struct{})} }
+
+func (g *gauge) control(ctx context.Context, _ *embedded.Request) embedded.Reaction {
+	g.mu.Lock()
+	g.running++
+	if g.running > g.max {
+		g.max = g.running
+		if g.max == 2 {
+			close(g.two)
+		}
+	}
+	g.mu.Unlock()
+	select {
+	case <-g.two:
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	g.running--
+	g.mu.Unlock()
+	return embedded.Pass()
+}
+
+func (g *gauge) most() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.max
 }
