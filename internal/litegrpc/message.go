@@ -34,7 +34,7 @@ const maxBody = 128 << 20
 // the one that the producer sent.
 func fillMessage(out *coders.AckableMessage, m *v2.Message) error {
 	p := m.GetSystemProperties()
-	out.Keys, out.Tag, out.Properties = p.GetKeys(), p.GetTag(), m.GetUserProperties()
+	out.Keys, out.Tag, out.Properties = p.GetKeys(), p.GetTag(), userProperties(m)
 	out.BornTime, out.StoreTime = asTime(p.GetBornTimestamp()), asTime(p.GetStoreTimestamp())
 	out.BornHost, out.QueueOffset = p.GetBornHost(), p.GetQueueOffset()
 	body := m.GetBody()
@@ -47,6 +47,19 @@ func fillMessage(out *coders.AckableMessage, m *v2.Message) error {
 	var err error
 	out.Body, err = decompress(p.GetBodyEncoding(), body)
 	return err
+}
+
+// dispatchProperty is the broker's own, which the proxy passes on with the
+// user's.
+const dispatchProperty = "INNER_MULTI_DISPATCH"
+
+func userProperties(m *v2.Message) map[string]string {
+	properties := m.GetUserProperties()
+	delete(properties, dispatchProperty)
+	if len(properties) == 0 {
+		return nil
+	}
+	return properties
 }
 
 func asTime(t *timestamppb.Timestamp) time.Time {

@@ -1,0 +1,111 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package remoting
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Names of properties that this package or its users know.
+const (
+	PropertyKeys        = "KEYS"
+	PropertyTags        = "TAGS"
+	PropertyUniqueKey   = "UNIQ_KEY"
+	PropertyShardingKey = "__SHARDINGKEY"
+	PropertyDelayLevel  = "DELAY"
+	PropertyRetryTopic  = "RETRY_TOPIC"
+	PropertyWaitStore   = "WAIT"
+	// PropertyCheckImmunity is after how many seconds the broker may begin to
+	// check a half message; a later commit is refused with code 604.
+	PropertyCheckImmunity = "CHECK_IMMUNITY_TIME_IN_SECONDS"
+
+	propertyPrepared      = "TRAN_MSG"
+	propertyProducerGroup = "PGROUP"
+)
+
+const (
+	nameEnd  = "\x01" // between a name and its value
+	valueEnd = "\x02" // after a value
+)
+
+// Properties are the properties of a message as the broker keeps them: one
+// string, so that a message nobody asks for properties costs no map.
+type Properties string
+
+// All yields names and values in the order of the wire. As everywhere in
+// RocketMQ, entries without name or value do not count.
+func (p Properties) All() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		rest := string(p)
+		for rest != "" {
+			var entry string
+			entry, rest, _ = strings.Cut(rest, valueEnd)
+			name, value, _ := strings.Cut(entry, nameEnd)
+			if name != "" && value != "" && !yield(name, value) {
+				return
+			}
+		}
+	}
+}
+
+// Get returns a value, empty if there is none. Where a name occurs twice, the
+// later one counts.
+func (p Properties) Get(name string) string {
+	found := ""
+	for n, v := range p.All() {
+		if n == name {
+			found = v
+		}
+	}
+	return found
+}
+
+// Map returns the properties as a new map.
+func (p Properties) Map() map[string]string {
+	m := make(map[string]string, strings.Count(string(p), valueEnd)+1)
+	maps.Insert(m, p.All())
+	return m
+}
+
+// NewProperties writes m in the form of the wire, sorted by name, without
+// entries that have no value. It refuses what would read back differently:
+// empty names, the separators \x01 and \x02, text that is no UTF-8, and more
+// than the 32767 bytes that a broker takes.
+func NewProperties(m map[string]string) (Properties, error) {
+	size := 0
+	for name, value := range m {
+		switch {
+		case name == "":
+			return "", fmt.Errorf("a property has no name")
+		case strings.ContainsAny(name, nameEnd+valueEnd):
+			return "", fmt.Errorf("the name of property %q contains \\x01 or \\x02, which RocketMQ uses itself", name)
+		case strings.ContainsAny(value, nameEnd+valueEnd):
+			return "", fmt.Errorf("the value of property %q contains \\x01 or \\x02, which RocketMQ uses itself", name)
+		case !utf8.ValidString(name), !utf8.ValidString(value):
+			return "", fmt.Errorf("property %q is not valid UTF-8", name)
+		}
+		size += len(name) + len(value) + 2
+	}
+	if size > math.MaxInt16 {
+		return "", fmt.Errorf("properties of %d bytes, more than the %d that RocketMQ takes", size, math.MaxInt16)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if m[name] == "" {
+			continue
+		}
+		b.WriteString(name)
+		b.WriteString(nameEnd)
+		b.WriteString(m[name])
+		b.WriteString(valueEnd)
+	}
+	return Properties(b.String()), nil
+}
