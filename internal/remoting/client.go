@@ -208,7 +208,8 @@ func (c *Client) send(ctx context.Context, addr string, cmd *Command) (*Command,
 			}
 		case errors.Is(err, errUnsent) && ctx.Err() == nil && c.ctx.Err() == nil && try < tries:
 			continue
-		case errors.Is(err, context.DeadlineExceeded) && conn.lastRead.Load() < begun.UnixNano():
+		case errors.Is(err, context.DeadlineExceeded) && conn.lastRead.Load() < begun.UnixNano() &&
+			time.Since(begun) >= c.cfg.Timeout/2:
 			// Not a byte came since the request went out: the host may be gone
 			// without a word. The next request tries a new connection; what
 			// waits on this one goes on waiting.

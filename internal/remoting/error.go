@@ -215,6 +215,9 @@ var ErrClosed = errors.New("the client is closed")
 // unanswered judges a call that brought no answer.
 func unanswered(op, addr string, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
+		if e.Op == "" {
+			e.Op, e.Addr = op, addr
+		}
 		return e
 	}
 	e := &Error{Op: op, Addr: addr, Class: Transient, Err: err}
@@ -226,6 +229,17 @@ func unanswered(op, addr string, err error) error {
 		e.Class, e.Hint = connectionClass(err)
 	}
 	return e
+}
+
+// within says what an error of an inner step kept from being done.
+func within(op operation, err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return &Error{Op: op.String(), Class: Transient, Err: err}
+	}
+	outer := *e
+	outer.Op = op.String() + ": " + e.Op
+	return &outer
 }
 
 // connectionClass finds the likely cause of a connection that could not be made

@@ -5,6 +5,7 @@ package remoting
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -112,7 +113,7 @@ func (c *Client) doubtAfter(topic string, err error) {
 	if err == nil {
 		return
 	}
-	if e, ok := asError(err); ok && (e.Class == NoRoute || isTransport(err) ||
+	if e, ok := errors.AsType[*Error](err); ok && (e.Class == NoRoute || isTransport(err) ||
 		e.Code == CodeSlaveNotAvailable || e.Code == CodeServiceNotAvailable || e.Code == CodeNoPermission) {
 		c.doubt(topic)
 	}
@@ -132,7 +133,7 @@ func (c *Client) address(ctx context.Context, op operation, topic, broker string
 	for try := 1; ; try++ {
 		r, err := c.route(ctx, topic)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", op, err)
+			return "", within(op, err)
 		}
 		addr, ok := r.reader(broker, id)
 		if want == forWriting {

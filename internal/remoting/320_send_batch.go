@@ -1,0 +1,59 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package remoting
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+)
+
+// SEND_BATCH_MESSAGE stores several messages of one queue: all of them, or
+// none.
+
+// SendBatch stores messages in the queue, in their order, with consecutive
+// offsets. All are of one time and none may be half or compressed. The broker
+// refuses batches with delays, and those larger than its maxMessageSize (4 MiB).
+// What [Client.Send] says of errors holds for the batch as a whole.
+func (c *Client) SendBatch(ctx context.Context, q Queue, group string, messages []*OutMessage) (*SendResult, error) {
+	op := queueOp("sending a batch", q, group)
+	var body []byte
+	keys := make([]string, 0, len(messages))
+	refuse := func(err error) (*SendResult, error) {
+		return nil, &Error{Op: op.String(), Class: Permanent, Err: err}
+	}
+	for _, m := range messages {
+		if m.Half || m.Compression != NoCompression {
+			return refuse(errors.New("messages of a batch cannot be half or compressed"))
+		}
+		key, e, _, err := c.prepare(m, group)
+		if err != nil {
+			return refuse(err)
+		}
+		body, keys = AppendBatchEntry(body, e), append(keys, key)
+	}
+	if len(keys) == 0 {
+		return refuse(errors.New("the batch is empty"))
+	}
+	born := messages[0].Born
+	if born.IsZero() {
+		born = time.Now()
+	}
+	// Where a topic keeps batches whole, the batch needs a key of its own.
+	p, err := NewProperties(map[string]string{PropertyUniqueKey: strings.Join(keys, ",")})
+	if err != nil {
+		p, _ = NewProperties(map[string]string{PropertyUniqueKey: keys[0]})
+	}
+	r := request{op: op, code: codeSendBatch, body: body,
+		fields: c.sendFields(shortNames, q, group, 0, born, 0, p, true)}
+	return c.store(ctx, q, r, keys)
+}
+
+func splitList(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
