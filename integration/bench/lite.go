@@ -133,9 +133,9 @@ func (f *liteFlags) compare(ctx context.Context, log *slog.Logger, load litebenc
 // quietBeam makes Beam ready and returns the log of the benchmark. Beam, prism
 // and the transforms log warnings only.
 func quietBeam(w io.Writer) *slog.Logger {
-	slog.SetDefault(slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if !beam.Initialized() {
-		beam.Init()
+		beam.Init() // which sets the default logger
 	}
+	slog.SetDefault(slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	return slog.New(slog.NewTextHandler(w, nil))
 }

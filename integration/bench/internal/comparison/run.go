@@ -11,11 +11,11 @@ type Run struct {
 	// was received and ends with the last acknowledgement.
 	Messages int
 	Elapsed  time.Duration
-	// CPU is the processor time of this process over the whole run, its start
-	// included; 0 where the system does not tell.
+	// CPU is the processor time that this process used in Elapsed; 0 where the
+	// system does not tell.
 	CPU time.Duration
 	// Allocations and AllocatedBytes are those of this process over the whole
-	// run.
+	// run, its start included.
 	Allocations, AllocatedBytes uint64
 	// Calls is into how many requests or bundles the messages came, LargestCall
 	// the number of messages in the largest.

@@ -18,6 +18,8 @@ type tally struct {
 	last    atomic.Int64  // when the last ack was answered
 	calls   atomic.Int64  // requests or bundles that had messages
 	largest atomic.Int64
+
+	cpuFirst, cpuLast atomic.Int64 // processor time of this process at first and last
 }
 
 func newTally(messages int) *tally {
@@ -31,7 +33,13 @@ func (t *tally) received(at time.Time) {
 	ns := at.UnixNano()
 	for {
 		first := t.first.Load()
-		if ns >= first || t.first.CompareAndSwap(first, ns) {
+		if ns >= first {
+			return
+		}
+		if t.first.CompareAndSwap(first, ns) {
+			if first == math.MaxInt64 {
+				t.cpuFirst.Store(int64(cpuTime()))
+			}
 			return
 		}
 	}
@@ -55,6 +63,7 @@ func (t *tally) ack(i int) {
 	}
 	if t.count.Add(1) == int64(len(t.acked)) {
 		t.last.Store(time.Now().UnixNano())
+		t.cpuLast.Store(int64(cpuTime()))
 		close(t.done)
 	}
 }
@@ -62,3 +71,6 @@ func (t *tally) ack(i int) {
 func (t *tally) distinct() int { return int(t.count.Load()) }
 
 func (t *tally) elapsed() time.Duration { return time.Duration(t.last.Load() - t.first.Load()) }
+
+// cpu is the processor time that this process used meanwhile.
+func (t *tally) cpu() time.Duration { return time.Duration(t.cpuLast.Load() - t.cpuFirst.Load()) }

@@ -3,23 +3,17 @@
 
 package litebench
 
-import (
-	"runtime"
-	"time"
-)
+import "runtime"
 
-// used is what this process has used since its start.
-type used struct {
-	cpu                time.Duration
-	allocations, bytes uint64
-}
+// used is what this process has allocated since its start.
+type used struct{ allocations, bytes uint64 }
 
 func usage() used {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return used{cpu: cpuTime(), allocations: m.Mallocs, bytes: m.TotalAlloc}
+	return used{allocations: m.Mallocs, bytes: m.TotalAlloc}
 }
 
 func (u used) minus(o used) used {
-	return used{cpu: u.cpu - o.cpu, allocations: u.allocations - o.allocations, bytes: u.bytes - o.bytes}
+	return used{allocations: u.allocations - o.allocations, bytes: u.bytes - o.bytes}
 }
