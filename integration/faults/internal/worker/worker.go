@@ -1,0 +1,97 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package worker is a worker process: a pipeline on prism that reads, works a
+// little, throttles if asked to, and acknowledges. It is a process of its own so
+// that it can be killed, frozen and started again.
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+
+	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
+	"github.com/rocketmq-beam/rocketmq-beam/litegrpcio"
+)
+
+// Variable is the environment variable that makes a program, which calls [Run]
+// first of all, a worker; it holds a [Config] in JSON.
+const Variable = "ROCKETMQ_BEAM_FAULTS_WORKER"
+
+// Config is what a worker does.
+type Config struct {
+	Endpoints string `json:"endpoints"`
+	Topic     string `json:"topic"`
+	Group     string `json:"group"`
+	// Lease is the invisible duration, Work how long the work on one message
+	// takes.
+	Lease time.Duration `json:"lease"`
+	Work  time.Duration `json:"work"`
+	// Fetch is the fetch concurrency, Batch the max message num.
+	Fetch int `json:"fetch"`
+	Batch int `json:"batch"`
+	// Timeout is the request timeout of source, throttle and ack.
+	Timeout time.Duration `json:"timeout"`
+	// Throttle puts the grouping and a quota between reading and work, if not
+	// nil.
+	Throttle *Throttle `json:"throttle,omitempty"`
+}
+
+// Throttle is a quota: so many messages of a lite topic pass in each window, the
+// rest is deferred.
+type Throttle struct {
+	PerWindow int           `json:"per_window"`
+	Every     time.Duration `json:"every"`
+	Defer     time.Duration `json:"defer"`
+}
+
+// Run does nothing unless the environment asks for a worker. Then it works until
+// standard input ends, and ends the process: with status 1 if the pipeline
+// failed. Every main and TestMain of a program that starts workers calls it
+// first.
+func Run() {
+	text, asked := os.LookupEnv(Variable)
+	if !asked {
+		return
+	}
+	var c Config
+	err := json.Unmarshal([]byte(text), &c)
+	if err == nil {
+		beam.Init()
+		err = work(c, os.Stdin)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "worker:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// work runs the pipeline until in ends.
+func work(c Config, in io.Reader) error {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() { // ends with the process
+		_, _ = io.Copy(io.Discard, in)
+		cancel(errToldToEnd)
+	}()
+	_, err := prism.Execute(ctx, build(c))
+	litegrpcio.Shutdown()
+	ackfn.Shutdown()
+	if errors.Is(context.Cause(ctx), errToldToEnd) {
+		return nil
+	}
+	if err == nil {
+		err = errors.New("the pipeline ended by itself")
+	}
+	return err
+}
+
+var errToldToEnd = errors.New("told to end")
