@@ -90,8 +90,12 @@ type redeliveries struct {
 	told           bool
 }
 
+// deferralsReach is the attempt that messages reach by being deferred: the first
+// redelivery counts even where the broker suspends.
+const deferralsReach = 2
+
 // count takes the attempts of what arrived. When most of a thousand messages
-// had been delivered before, it warns, once.
+// had been delivered more often than deferring explains, it warns, once.
 func (h *health) count(attempts []int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -101,7 +105,7 @@ func (h *health) count(attempts []int32) {
 	}
 	for _, a := range attempts {
 		r.seen++
-		if a > 1 {
+		if a > deferralsReach {
 			r.repeated++
 		}
 	}
@@ -111,7 +115,7 @@ func (h *health) count(attempts []int32) {
 	}
 	if r.repeated > r.seen/2 {
 		r.told = true
-		h.log.Warn("most messages were delivered before: does the pipeline end in ackfn.Ack, and does the invisible duration cover its work?",
+		h.log.Warn("most messages were delivered three times or more: does the pipeline end in ackfn.Ack, and does the invisible duration cover its work?",
 			"of", r.seen, "repeated", r.repeated)
 	}
 	r.seen, r.repeated = 0, 0
