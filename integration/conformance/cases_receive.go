@@ -204,6 +204,43 @@ func receiveCases() []testCase {
 			},
 		},
 		{
+			// The broker chooses a client when a message comes, not when a
+			// client asks. A client that has subscribed and does not receive,
+			// or stops receiving, holds up its share of the group's messages.
+			name: "what was put aside for a client that does not ask goes to another one after ten seconds",
+			only: Dispatch,
+			run: func(s *scene) {
+				s.consumer() // subscribes and never receives
+				c := s.consumer()
+				for i := range 20 {
+					c.mustSend(fmt.Sprintf("lt-%d", i), fmt.Sprint(i))
+				}
+				start := s.broker.Now()
+				first := len(c.mustReceive())
+				if first == 20 {
+					s.Fatal("got all messages at once, want some to be put aside for the other client")
+				}
+				c.mustReceiveAll(20 - first)
+				s.wantWithin("the rest", s.broker.Now().Sub(start), 9*time.Second, 14*time.Second)
+			},
+		},
+		{
+			// A busy client that makes a pause of more than ten seconds while
+			// something waits for it pays with ten more, even if it is alone.
+			name: "a client that let a message wait for more than ten seconds is passed over for a while",
+			only: Dispatch,
+			run: func(s *scene) {
+				c := s.consumer()
+				c.mustSend("lt-1", "a")
+				s.pass(13 * time.Second)
+				s.wantBodies("what waited", c.mustReceive(), "a")
+				c.mustSend("lt-2", "b")
+				start := s.broker.Now()
+				s.wantBodies("the next one", c.mustReceive(), "b")
+				s.wantWithin("the next one", s.broker.Now().Sub(start), 2*time.Second, 12*time.Second)
+			},
+		},
+		{
 			// The bound is on what the proxy renews for a client.
 			name: "a client with more than a hundred un-acked messages under auto-renew is refused",
 			run: func(s *scene) {

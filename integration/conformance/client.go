@@ -307,6 +307,9 @@ func (c *client) mustAck(ms ...*v2.Message) {
 	for _, m := range ms {
 		entries = append(entries, entry(m))
 	}
+	if len(entries) == 0 {
+		return
+	}
 	if answer := c.ack(entries...); answer.GetStatus().GetCode() != v2.Code_OK {
 		c.s.Fatalf("ack: %v", answer)
 	}

@@ -20,6 +20,13 @@ type inProcess struct{}
 
 func (inProcess) Parallel() int { return 8 }
 
+func (inProcess) Lacks(f conformance.Feature) string {
+	return map[conformance.Feature]string{
+		conformance.Dispatch:      "the embedded broker gives a message to the client that asks first",
+		conformance.BrokerRestart: "the embedded broker is restarted together with its proxy",
+	}[f]
+}
+
 func (inProcess) Open(t *testing.T, s conformance.Setup) conformance.Broker {
 	t.Helper()
 	clock := embedded.NewClock(time.Now())
@@ -93,4 +100,4 @@ func (b embeddedBroker) AwaitPoll(ctx context.Context, group string, d time.Dura
 
 func (b embeddedBroker) RestartProxy(*testing.T) { b.mq.Restart() }
 
-func (b embeddedBroker) RestartBroker(*testing.T) bool { return false }
+func (b embeddedBroker) RestartBroker(*testing.T) {}

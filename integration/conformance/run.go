@@ -26,6 +26,8 @@ type testCase struct {
 	// each case has.
 	setup func(s *scene) Setup
 	run   func(s *scene)
+	// only names what a broker needs for this case; see [Target].Lacks.
+	only Feature
 	// alone marks cases that restart servers: they run last, one by one.
 	alone bool
 }
@@ -36,12 +38,26 @@ const caseTimeout = 100 * time.Second
 // Run runs all cases against the target. Cases run beside each other as far as
 // the target allows; those that restart servers run at the end, one by one.
 func Run(t *testing.T, target Target) {
-	beside, alone := split(allCases())
+	beside, alone := split(wanted(t, target))
 	t.Run("beside", func(t *testing.T) { runBeside(t, target, beside) })
 	t.Run("alone", func(t *testing.T) {
 		for _, c := range alone {
 			t.Run(c.name, func(t *testing.T) { runCase(t, target, c) })
 		}
+	})
+}
+
+// wanted leaves out the cases that the target cannot have, and says so.
+func wanted(t *testing.T, target Target) []testCase {
+	return slices.DeleteFunc(allCases(), func(c testCase) bool {
+		if c.only == "" {
+			return false
+		}
+		why := target.Lacks(c.only)
+		if why != "" {
+			t.Logf("left out: %q: %s", c.name, why)
+		}
+		return why != ""
 	})
 }
 

@@ -53,9 +53,24 @@ type Target interface {
 	// Open gives a case a broker on which the topics and groups exist. Names
 	// are unique to the case, so a broker may serve several cases at once.
 	Open(t *testing.T, s Setup) Broker
+	// Lacks says why the target does not have a feature, or "" if it has. The
+	// cases that need it are left out, which the log tells.
+	Lacks(f Feature) string
 	// Parallel is how many cases may run at once.
 	Parallel() int
 }
+
+// Feature is something that a target may do without.
+type Feature string
+
+// The features that cases may need.
+const (
+	// Dispatch is that a waiting message is put aside for one client of its
+	// group, and stays so for ten seconds if that client does not ask.
+	Dispatch Feature = "messages are put aside for one client"
+	// BrokerRestart is that the broker can be restarted behind its proxy.
+	BrokerRestart Feature = "a restart of the broker alone"
+)
 
 // Broker is a running broker with its proxy, as a case sees it.
 type Broker interface {
@@ -71,7 +86,7 @@ type Broker interface {
 	// RestartProxy ends the proxy and starts it on the same port: its sessions
 	// are lost. Only cases that say so call it; they run one after another.
 	RestartProxy(t *testing.T)
-	// RestartBroker ends the broker in good order and starts it again, or
-	// returns false if the implementation cannot.
-	RestartBroker(t *testing.T) bool
+	// RestartBroker ends the broker in good order and starts it again behind
+	// its proxy. What the broker keeps in memory only is lost.
+	RestartBroker(t *testing.T)
 }
