@@ -35,7 +35,7 @@ type Options struct {
 	Workers int
 
 	// Quota is how many messages of a tenant pass in each Window; the rest is
-	// delivered again after Defer.
+	// delivered again after about Defer.
 	Quota         int
 	Window, Defer time.Duration
 	// InvisibleDuration is the lease of a delivery.
@@ -50,16 +50,16 @@ type Options struct {
 }
 
 // Defaults are chosen so that the flood alone is more than the capacity, the
-// calm tenants together a quarter of it, and both legs end within a minute.
+// calm tenants together a fifth of it, and both legs end within a minute.
 func Defaults() Options {
 	return Options{
 		Topic: "fairshare", Group: "fairshare-workers",
 		Load: load.Shape{
 			Tenants: 20, Sessions: 1, NoisySessions: 100,
-			CalmRate: 3, NoisyRate: 400, Duration: 8 * time.Second, Seed: 1,
+			CalmRate: 3, NoisyRate: 500, Duration: 6 * time.Second, Seed: 1,
 		},
-		Work: 32 * time.Millisecond, Workers: 8,
-		Quota: 60, Window: 500 * time.Millisecond, Defer: 4 * time.Second,
+		Work: 25 * time.Millisecond, Workers: 8,
+		Quota: 80, Window: 500 * time.Millisecond, Defer: 5 * time.Second,
 		InvisibleDuration: time.Minute,
 		Legs:              []string{report.NameNone, report.NameFair},
 		DrainTimeout:      2 * time.Minute,
@@ -136,7 +136,7 @@ func (o *Options) checkPipeline() error {
 		within("--workers", o.Workers, 1, 10_000),
 		within("--quota", o.Quota, 1, 1_000_000),
 		within("--window", o.Window, 10*time.Millisecond, time.Minute),
-		within("--defer", o.Defer, time.Second, 30*time.Minute),
+		within("--defer", o.Defer, minDefer, 30*time.Minute),
 		within("--invisible-duration", o.InvisibleDuration, litegrpc.MinInvisibleDuration, litegrpc.MaxInvisibleDuration),
 		within("--drain-timeout", o.DrainTimeout, time.Second, 24*time.Hour),
 	)

@@ -19,7 +19,7 @@ import (
 const (
 	fetchConcurrency = 4
 	ackInFlight      = 8
-	deferInFlight    = 32
+	deferInFlight    = 64
 )
 
 // build makes the pipeline of a leg. Both legs are the same but for the step
@@ -50,7 +50,7 @@ func (o *Options) share(s beam.Scope, in member, name string, groups beam.PColle
 	if name == report.NameNone {
 		return beam.ParDo(s, &ungroupFn{}, groups)
 	}
-	fair := throttlefn.Throttle(s, groups, throttlefn.Quota{PerWindow: o.Quota, Defer: o.Defer}, o.throttleOptions()...)
+	fair := throttlefn.Throttle(s, groups, spreadQuota{PerWindow: o.Quota, Defer: o.Defer}, o.throttleOptions()...)
 	beam.ParDo0(s, &deferredFn{in}, fair.Deferred)
 	beam.ParDo0(s, &valveFn{in}, fair.Valve)
 	return fair.Passed

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
 	"github.com/rocketmq-beam/rocketmq-beam/litegrpcio"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/load"
@@ -120,6 +121,7 @@ func (r *runner) leg(ctx context.Context, name string, plan []load.Event) (*repo
 	if err != nil {
 		return nil, err
 	}
+	defer ackfn.Shutdown()
 	defer litegrpcio.Shutdown() // when the job has ended
 	defer job.stop()
 	// From here on the context ends when the job does, with its error.
@@ -141,7 +143,8 @@ const warmUpTimeout = time.Minute
 // waits for them, so that opening sessions and subscriptions is not measured.
 func (r *runner) warmUp(ctx context.Context, books *stats.Ledger) error {
 	s := &sender{producer: r.producer, books: books, warmUp: true}
-	if err := load.Publish(ctx, load.LiteTopics(r.options.Load), publishers, s.send); err != nil {
+	const belowQuota = 0.7 // windows and pace do not keep step
+	if err := load.Publish(ctx, load.WarmUp(r.options.Load, belowQuota*r.options.QuotaRate()), publishers, s.send); err != nil {
 		return err
 	}
 	ctx, done := context.WithTimeoutCause(ctx, warmUpTimeout, fmt.Errorf(
@@ -154,6 +157,7 @@ func (r *runner) warmUp(ctx context.Context, books *stats.Ledger) error {
 // measure publishes the load and waits until all of it is acknowledged.
 func (r *runner) measure(ctx context.Context, name string, plan []load.Event, books *stats.Ledger) error {
 	books.Start(time.Now())
+	r.live.Head()
 	showing, stop := context.WithCancel(ctx)
 	shown := make(chan struct{})
 	go func() {

@@ -13,7 +13,9 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/container/tools"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	beamruntime "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
@@ -111,10 +113,9 @@ func (r *Runner) submit(ctx context.Context, name string, p *beam.Pipeline, w *e
 	if err := runnerlib.UpdateGoEnvironmentWorker(binary.Name(), graph); err != nil {
 		return "", fmt.Errorf("staging the worker: %w", err)
 	}
-	options, err := tools.OptionsToProto(map[string]any{
-		"beam:option:app_name:v1":    name,
-		"beam:option:experiments:v1": []string{"beam_fn_api"},
-		"beam:option:go_options:v1":  map[string]any{"options": map[string]string{}},
+	hooks.SerializeHooksToOptions()
+	options, err := tools.OptionsToProto(beamruntime.RawOptionsWrapper{
+		Options: beam.PipelineOptions.Export(), AppName: name, Experiments: []string{"beam_fn_api"}, Parallelism: -1,
 	})
 	if err != nil {
 		return "", fmt.Errorf("pipeline options: %w", err)

@@ -73,8 +73,9 @@ func (s Shape) Total() int {
 	return s.Tenants*count(s.CalmRate, s.Duration) + count(s.NoisyRate, s.Duration)
 }
 
-// LiteTopics lists every lite topic of the load, those of the noisy tenant last.
-func LiteTopics(s Shape) []Event {
+// WarmUp is a message for every lite topic of the load. Those of the noisy
+// tenant come at noisyRate, so that they stay below its quota.
+func WarmUp(s Shape, noisyRate float64) []Event {
 	var out []Event
 	for t := range s.Tenants {
 		for i := range s.Sessions {
@@ -82,7 +83,8 @@ func LiteTopics(s Shape) []Event {
 		}
 	}
 	for i := range s.NoisySessions {
-		out = append(out, Event{LiteTopic: session(NoisyTenant, i), Noisy: true})
+		at := time.Duration(float64(i) / noisyRate * float64(time.Second))
+		out = append(out, Event{At: at, LiteTopic: session(NoisyTenant, i), Noisy: true})
 	}
 	return out
 }

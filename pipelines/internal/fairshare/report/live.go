@@ -35,23 +35,29 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-const eraseLine = "\r\x1b[K"
+// Control sequences: a rewritten line must not wrap in a narrow terminal, for
+// then only its last part would be rewritten.
+const (
+	eraseLine = "\r\x1b[K"
+	wrapOff   = "\x1b[?7l"
+	wrapOn    = "\x1b[?7h"
+)
+
+// Head writes the names of the columns.
+func (v *Live) Head() {
+	v.End()
+	fmt.Fprintln(v.out, "leg   time  published  delivered  deferred  acked  redelivered  calm p50  calm p99  noisy p99")
+}
 
 // Show shows one snapshot.
 func (v *Live) Show(leg string, s stats.Snapshot) {
 	line := liveLine(leg, s)
 	if v.terminal {
-		fmt.Fprint(v.out, eraseLine+line)
+		fmt.Fprint(v.out, eraseLine+wrapOff+line+wrapOn)
 		v.open = true
 		return
 	}
 	fmt.Fprintln(v.out, line)
-}
-
-// Note writes a line that stays.
-func (v *Live) Note(format string, args ...any) {
-	v.End()
-	fmt.Fprintf(v.out, format+"\n", args...)
 }
 
 // End leaves the last line as it is.
@@ -63,19 +69,19 @@ func (v *Live) End() {
 }
 
 func liveLine(leg string, s stats.Snapshot) string {
-	return fmt.Sprintf("%-5s %3.0fs  published %5d  delivered %5d  deferred %5d  acked %5d  redelivered %d  calm p50 %s p99 %s  noisy p99 %s",
+	return fmt.Sprintf("%-5s %3.0fs %10d %10d %9d %6d %12d %9s %9s %10s",
 		leg, s.Elapsed.Seconds(), s.Published, s.Delivered, s.Deferred, s.Acked, s.Redelivered,
 		short(s.CalmP50), short(s.CalmP99), short(s.NoisyP99))
 }
 
-// short is a latency in a form of one width.
+// short is a latency for people.
 func short(q stats.Quantile) string {
 	switch {
 	case !q.Measured:
-		return "    -"
+		return "-"
 	case q.Latency < time.Second:
-		return fmt.Sprintf("%3dms", q.Latency.Milliseconds())
+		return fmt.Sprintf("%d ms", q.Latency.Milliseconds())
 	default:
-		return fmt.Sprintf("%4.1fs", q.Latency.Seconds())
+		return fmt.Sprintf("%.1f s", q.Latency.Seconds())
 	}
 }
