@@ -6,13 +6,13 @@ package litegrpcio
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/beamlog"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/health"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/pool"
 )
@@ -33,7 +33,8 @@ type fetcher struct {
 	consumer *litegrpc.Consumer
 	queue    *queue
 	stats    *stats
-	health   *health
+	health   *health.Health
+	again    *redeliveries
 	times    *eventTimes
 	rest     *pause
 	renew    func(Queued) time.Duration // nil: no renewal
@@ -57,7 +58,8 @@ func openFetcher(ctx context.Context, cfg readConfig) (*fetcher, error) {
 		queue: newQueue(cfg.MaxMessageNum * cfg.FetchConcurrency), stats: &stats{},
 		times: &eventTimes{publish: cfg.PublishTime, maxDisorder: cfg.MaxDisorder}, rest: &pause{},
 	}
-	f.health = newHealth(cfg.StallTimeout, f.log)
+	f.health = health.New(cfg.StallTimeout, f.log, time.Now())
+	f.again = &redeliveries{log: f.log}
 	if cfg.Renewal != nil {
 		f.renew = renewalPolicy(cfg.Renewal)
 	}
@@ -130,6 +132,3 @@ func Shutdown() {
 	fetchers.CloseIdle()
 	producers.CloseIdle()
 }
-
-// errStalled is the cause of a bundle's failure when no proxy answered for long.
-var errStalled = errors.New("no answer from any proxy")

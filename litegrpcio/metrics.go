@@ -56,5 +56,5 @@ func (f *fetcher) report(ctx context.Context) {
 	}
 	queueDepthGauge.Set(ctx, int64(f.queue.len()))
 	subscriptionsGauge.Set(ctx, int64(f.consumer.Subscriptions()))
-	quietGauge.Set(ctx, int64(f.health.quiet(time.Now())/time.Second))
+	quietGauge.Set(ctx, int64(f.health.Quiet(time.Now())/time.Second))
 }

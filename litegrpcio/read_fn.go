@@ -5,6 +5,7 @@ package litegrpcio
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -69,7 +70,7 @@ func (fn *source) drain(ctx context.Context, f *fetcher, rt *sdf.LockRTracker, e
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		return out, f.health.verdict(time.Now())
+		return out, f.verdict()
 	}
 	for out.emitted < mostRecords && time.Since(start) < mostTime && ctx.Err() == nil {
 		taken, expired := f.queue.takeAll(time.Now(), mostRecords-out.emitted)
@@ -87,6 +88,14 @@ func (fn *source) drain(ctx context.Context, f *fetcher, rt *sdf.LockRTracker, e
 	}
 	emittedCounter.Inc(ctx, int64(out.emitted))
 	return out, ctx.Err()
+}
+
+// verdict is the error with which a bundle should fail, or nil.
+func (f *fetcher) verdict() error {
+	if err := f.health.Verdict(time.Now()); err != nil {
+		return fmt.Errorf("litegrpcio.Read: %w", err)
+	}
+	return nil
 }
 
 // drained is how a drain went.

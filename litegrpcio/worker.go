@@ -60,13 +60,13 @@ func (f *fetcher) take(batch litegrpc.Batch, err error) {
 	}
 	if err != nil {
 		f.stats.receiveFailed.Add(1)
-		f.health.failed(now, err)
+		f.health.Failed(now, err, litegrpc.ClassOf(err) == litegrpc.Permanent)
 		return
 	}
-	f.health.succeeded(now, len(batch.Messages))
+	f.health.Answered(now)
 	attempts := make([]int32, len(batch.Messages))
 	for i, m := range batch.Messages {
 		attempts[i] = m.Handle.DeliveryAttempt
 	}
-	f.health.count(attempts)
+	f.again.count(attempts)
 }

@@ -5,83 +5,18 @@ package litegrpcio
 
 import (
 	"bytes"
-	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
-	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
 )
-
-func newTestHealth(stall time.Duration) (*health, *bytes.Buffer) {
-	var out bytes.Buffer
-	h := newHealth(stall, slog.New(slog.NewTextHandler(&out, nil)))
-	h.answered = epoch
-	return h, &out
-}
-
-// X02: a permanent failure fails the bundle after three tries; X06b, X09: it is
-// never polled away in silence.
-func TestAPermanentFailureFailsTheBundleAfterThreeTries(t *testing.T) {
-	h, _ := newTestHealth(time.Hour)
-	cause := &litegrpc.Error{Op: "receiving", Class: litegrpc.Permanent, Err: errors.New("no")}
-	for i := range 2 {
-		h.failed(epoch, cause)
-		if err := h.verdict(epoch); err != nil {
-			t.Fatalf("after %d: %v", i+1, err)
-		}
-	}
-	h.failed(epoch, cause)
-	if err := h.verdict(epoch); !errors.Is(err, error(cause)) {
-		t.Errorf("got %v, want the cause", err)
-	}
-	h.succeeded(epoch, 0)
-	if err := h.verdict(epoch); err != nil {
-		t.Errorf("after an answer: %v", err)
-	}
-}
-
-// Y34, L32: silence becomes warnings, then an error.
-func TestSilenceIsWarnedAboutAndThenFails(t *testing.T) {
-	h, log := newTestHealth(100 * time.Second)
-	passing := errors.New("unavailable")
-	for s := range 99 {
-		now := epoch.Add(time.Duration(s) * time.Second)
-		h.failed(now, passing)
-		if err := h.verdict(now); err != nil {
-			t.Fatalf("after %d s: %v", s, err)
-		}
-	}
-	if n := strings.Count(log.String(), "level=WARN"); n != 9 {
-		t.Errorf("%d warnings in 99 s, want 9", n)
-	}
-	now := epoch.Add(100 * time.Second)
-	h.failed(now, passing)
-	if err := h.verdict(now); !errors.Is(err, errStalled) || !errors.Is(err, passing) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// L19, L37, X25c: empty answers are no failures and no noise.
-func TestEmptyAnswersAreHealthAndMakeNoNoise(t *testing.T) {
-	h, log := newTestHealth(time.Minute)
-	for s := range 600 {
-		now := epoch.Add(time.Duration(s) * time.Second)
-		h.succeeded(now, 0)
-		if err := h.verdict(now); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if log.Len() != 0 {
-		t.Errorf("it logged: %s", log)
-	}
-}
 
 // P05: a pipeline that never acks is told so, once.
 func TestAPipelineWithoutAcksIsWarnedOnce(t *testing.T) {
-	h, log := newTestHealth(time.Minute)
+	var log bytes.Buffer
+	h := &redeliveries{log: slog.New(slog.NewTextHandler(&log, nil))}
 	attempts := make([]int32, 1000)
 	for _, usual := range []int32{1, 2} { // 2: deferred
 		for i := range attempts {
@@ -90,7 +25,7 @@ func TestAPipelineWithoutAcksIsWarnedOnce(t *testing.T) {
 		h.count(attempts)
 	}
 	if log.Len() != 0 {
-		t.Errorf("attempts 1 and 2: %s", log)
+		t.Errorf("attempts 1 and 2: %s", log.String())
 	}
 	for i := range attempts {
 		attempts[i] = 3
@@ -99,7 +34,7 @@ func TestAPipelineWithoutAcksIsWarnedOnce(t *testing.T) {
 		h.count(attempts)
 	}
 	if n := strings.Count(log.String(), "ackfn.Ack"); n != 1 {
-		t.Errorf("%d warnings, want 1: %s", n, log)
+		t.Errorf("%d warnings, want 1: %s", n, log.String())
 	}
 }
 
