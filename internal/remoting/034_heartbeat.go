@@ -93,13 +93,17 @@ func (c *Client) heartbeatData(h Heartbeat) heartbeatData {
 		data.Producers = append(data.Producers, producerData{Group: c.groupField(group)})
 	}
 	for _, g := range h.Consumers {
-		sub := subscriptionData{Topic: c.topicField(g.Topic), Text: g.Expression.String(),
-			Expression: g.Expression.Type(), Tags: []string{}, Codes: []int32{}}
-		for _, tag := range g.Expression.tags {
-			sub.Tags, sub.Codes = append(sub.Tags, tag), append(sub.Codes, javaHash(tag))
-		}
 		data.Consumers = append(data.Consumers, consumerData{Group: c.groupField(g.Group), Type: "CONSUME_ACTIVELY",
-			Model: "CLUSTERING", From: "CONSUME_FROM_LAST_OFFSET", Subscriptions: []subscriptionData{sub}})
+			Model: "CLUSTERING", From: "CONSUME_FROM_LAST_OFFSET", Subscriptions: []subscriptionData{c.subscription(g.Topic, g.Expression)}})
 	}
 	return data
+}
+
+func (c *Client) subscription(topic string, e Expression) subscriptionData {
+	sub := subscriptionData{Topic: c.topicField(topic), Text: e.String(),
+		Expression: e.Type(), Tags: []string{}, Codes: []int32{}}
+	for _, tag := range e.tags {
+		sub.Tags, sub.Codes = append(sub.Tags, tag), append(sub.Codes, javaHash(tag))
+	}
+	return sub
 }

@@ -18,6 +18,7 @@ const (
 	codeUnregister       = 35
 	codeEndTransaction   = 37
 	codeCheckTransaction = 39
+	codeCheckClient      = 46
 	codeRoute            = 105
 	codeCluster          = 106
 	codeCreateGroup      = 200

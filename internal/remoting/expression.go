@@ -40,7 +40,8 @@ func TagFilter(text string) Expression {
 }
 
 // SQLFilter selects messages by their properties. The broker needs
-// enablePropertyFilter=true.
+// enablePropertyFilter=true. What it cannot compile, it lets every message pass:
+// see [Client.CheckFilter].
 func SQLFilter(text string) Expression { return Expression{kind: typeSQL, text: text} }
 
 // Type is "TAG" or "SQL92".
