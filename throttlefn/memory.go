@@ -32,10 +32,10 @@ type liteState struct {
 }
 
 // messageKey tells messages apart over their deliveries.
-type messageKey struct{ group, topic, id string }
+type messageKey struct{ endpoints, namespace, group, topic, id string }
 
 // liteKey names a lite topic of a group.
-type liteKey struct{ namespace, group, topic, liteTopic string }
+type liteKey struct{ endpoints, namespace, group, topic, liteTopic string }
 
 // Bounds of the two, about 20 MB each when full. Beyond them what was used
 // longest ago is forgotten: a message's count begins anew, which the broker's
@@ -78,11 +78,11 @@ func recall(ctx context.Context, s settings, e encodedPolicy) (*memory, func(), 
 }
 
 func messageKeyOf(h *coders.ReceiptHandle) messageKey {
-	return messageKey{h.ConsumerGroup, h.Topic, h.MessageID}
+	return messageKey{h.Endpoints, h.Namespace, h.ConsumerGroup, h.Topic, h.MessageID}
 }
 
 func liteKeyOf(h *coders.ReceiptHandle) liteKey {
-	return liteKey{h.Namespace, h.ConsumerGroup, h.Topic, h.LiteTopic}
+	return liteKey{h.Endpoints, h.Namespace, h.ConsumerGroup, h.Topic, h.LiteTopic}
 }
 
 // deferredFor is how long the message was deferred altogether.
@@ -100,7 +100,7 @@ func (m *memory) wasDeferred(h *coders.ReceiptHandle, d time.Duration) {
 	total, known := m.ledger.get(messageKeyOf(h))
 	key := messageKeyOf(h)
 	if !known { // a handle's strings share the memory of its whole record
-		key = messageKey{strings.Clone(key.group), strings.Clone(key.topic), strings.Clone(key.id)}
+		key = messageKey{strings.Clone(key.endpoints), strings.Clone(key.namespace), strings.Clone(key.group), strings.Clone(key.topic), strings.Clone(key.id)}
 	}
 	m.ledger.put(key, total+d)
 }
@@ -130,7 +130,7 @@ func (m *memory) changeLite(h *coders.ReceiptHandle, change func(*liteState)) {
 	key := liteKeyOf(h)
 	was, known := m.lites.get(key)
 	if !known {
-		key = liteKey{strings.Clone(key.namespace), strings.Clone(key.group), strings.Clone(key.topic), strings.Clone(key.liteTopic)}
+		key = liteKey{strings.Clone(key.endpoints), strings.Clone(key.namespace), strings.Clone(key.group), strings.Clone(key.topic), strings.Clone(key.liteTopic)}
 	}
 	is := was
 	change(&is)

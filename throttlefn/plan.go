@@ -234,7 +234,7 @@ func oldestFirst(msgs []coders.AckableMessage) iter.Seq[entry] {
 
 func (k liteKey) compare(o liteKey) int {
 	return cmp.Or(cmp.Compare(k.liteTopic, o.liteTopic), cmp.Compare(k.topic, o.topic),
-		cmp.Compare(k.group, o.group), cmp.Compare(k.namespace, o.namespace))
+		cmp.Compare(k.group, o.group), cmp.Compare(k.namespace, o.namespace), cmp.Compare(k.endpoints, o.endpoints))
 }
 
 // split cuts sorted entries into their lite topics and marks all but the last

@@ -53,7 +53,7 @@ type emitter[T any, E ~func(T)] struct {
 	ctx     context.Context
 	here    exec.FullValue // where Beam would put an element
 	value   exec.FullValue
-	windows [1]typex.Window
+	windows []typex.Window // that of the last placed element; never changed, for later transforms may keep it
 }
 
 // Init is told by Beam, before each call of the DoFn, where the emitter is.
@@ -75,8 +75,10 @@ func (e *emitter[T, E]) emit(element T) {
 	}
 	e.value = e.here
 	if p := e.take(&element); p != nil {
-		e.windows[0] = p.Window
-		e.value = exec.FullValue{Pane: p.Pane, Windows: e.windows[:], Timestamp: p.Time}
+		if e.windows == nil || !e.windows[0].Equals(p.Window) {
+			e.windows = []typex.Window{p.Window}
+		}
+		e.value = exec.FullValue{Pane: p.Pane, Windows: e.windows, Timestamp: p.Time}
 	}
 	if e.estimator != nil {
 		(*e.estimator).(sdf.TimestampObservingEstimator).ObserveTimestamp(e.value.Timestamp.ToTime())
