@@ -16,13 +16,16 @@ import (
 // All methods are safe for concurrent use and, but for Close, also from inside a
 // control function.
 type Broker struct {
-	core     *core
-	cfg      *config
-	proxies  []*proxy
-	controls controls
-	faults   faults
-	counts   counts
-	ids      publishedIDs
+	core    *core
+	cfg     *config
+	proxies []*proxy
+	// endpoints are the name server and then, broker by broker, its master and
+	// its slaves.
+	endpoints []*endpoint
+	controls  controls
+	faults    faults
+	counts    counts
+	ids       publishedIDs
 
 	closing   sync.Once
 	stopWatch atomic.Pointer[func() bool] // ends the watch of the context given to Start
@@ -48,6 +51,10 @@ func Start(ctx context.Context, opts ...Option) *Broker {
 		}
 		b.proxies = append(b.proxies, p)
 	}
+	if err := b.startEndpoints(); err != nil {
+		b.Close()
+		panic("embedded.Start: " + err.Error())
+	}
 	for _, p := range b.proxies {
 		p.serve()
 	}
@@ -66,6 +73,40 @@ func (b *Broker) Endpoints() string {
 	return strings.Join(addrs, ";")
 }
 
+// startEndpoints starts the name server and the brokers of the remoting side.
+func (b *Broker) startEndpoints() error {
+	b.endpoints = append(b.endpoints, newEndpoint(b, "name server", -1, 0))
+	for i, name := range b.cfg.brokers {
+		for id := range b.cfg.slaves + 1 {
+			e := newEndpoint(b, name, i, int64(id))
+			b.endpoints = append(b.endpoints, e)
+		}
+	}
+	for _, e := range b.endpoints {
+		if err := e.start("127.0.0.1:0"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endpointsOf are the master and the slaves of a broker.
+func (b *Broker) endpointsOf(broker int) []*endpoint {
+	n := b.cfg.slaves + 1
+	return b.endpoints[1+broker*n : 1+(broker+1)*n]
+}
+
+// NameServer returns where the name server of the remoting side listens,
+// "127.0.0.1:port".
+func (b *Broker) NameServer() string { return b.endpoints[0].address() }
+
+// BrokerAddr returns where the first broker's remoting side listens,
+// "127.0.0.1:port".
+func (b *Broker) BrokerAddr() string { return b.BrokerAddrOf(b.cfg.brokers[0]) }
+
+// BrokerAddrOf returns where a broker listens, by its name.
+func (b *Broker) BrokerAddrOf(name string) string { return b.master(name).address() }
+
 // Close ends the broker: connections are cut, long polls and control functions'
 // delays end, and no goroutine of it is left when Close returns. Only a control
 // function that does not return holds it up, so it must not be called from one.
@@ -76,11 +117,18 @@ func (b *Broker) Close() {
 			(*stop)()
 		}
 		b.core.close()
+		for _, e := range b.endpoints {
+			e.stop()
+		}
 		for _, p := range b.proxies {
 			p.retire()
 		}
 		for _, p := range b.proxies {
 			p.drain()
 		}
+		for _, e := range b.endpoints {
+			e.drain()
+		}
+		b.core.strays.Wait()
 	})
 }

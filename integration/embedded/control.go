@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
 // Method names a request of the protocol.
@@ -34,6 +36,29 @@ const (
 	AnyMethod               Method = "*"
 )
 
+// The requests of the remoting protocol, with their codes.
+const (
+	RemotingSend           Method = "RemotingSend"           // 10 and 310
+	RemotingPull           Method = "RemotingPull"           // 11 and 361
+	RemotingQueryMessage   Method = "RemotingQueryMessage"   // 12
+	RemotingCommitted      Method = "RemotingCommitted"      // 14
+	RemotingCommit         Method = "RemotingCommit"         // 15
+	RemotingCreateTopic    Method = "RemotingCreateTopic"    // 17
+	RemotingSearchOffset   Method = "RemotingSearchOffset"   // 29
+	RemotingMaxOffset      Method = "RemotingMaxOffset"      // 30
+	RemotingMinOffset      Method = "RemotingMinOffset"      // 31
+	RemotingViewMessage    Method = "RemotingViewMessage"    // 33
+	RemotingHeartbeat      Method = "RemotingHeartbeat"      // 34
+	RemotingUnregister     Method = "RemotingUnregister"     // 35
+	RemotingEndTransaction Method = "RemotingEndTransaction" // 37
+	RemotingConsumerList   Method = "RemotingConsumerList"   // 38
+	RemotingRoute          Method = "RemotingRoute"          // 105
+	RemotingCluster        Method = "RemotingCluster"        // 106
+	RemotingCreateGroup    Method = "RemotingCreateGroup"    // 200
+	RemotingSendBatch      Method = "RemotingSendBatch"      // 320
+	RemotingOther          Method = "RemotingOther"          // any other code
+)
+
 // ErrConnectionCut, given to Fail, breaks the client's connection instead of
 // answering.
 var ErrConnectionCut = errors.New("embedded: connection cut")
@@ -42,6 +67,7 @@ var ErrConnectionCut = errors.New("embedded: connection cut")
 type Reaction struct {
 	kind    reactionKind
 	answers []proto.Message
+	command *remoting.Command
 	err     error
 	delay   time.Duration
 }
@@ -64,8 +90,16 @@ func Pass() Reaction { return Reaction{} }
 // unary request, any number for ReceiveMessage and Telemetry.
 func Answer(msgs ...proto.Message) Reaction { return Reaction{kind: reactAnswer, answers: msgs} }
 
+// AnswerRemoting replies to a request of the remoting protocol in the broker's
+// place: with the code (0 is success), the remark for people, the fields of that
+// answer and its body.
+func AnswerRemoting(code int, remark string, fields map[string]string, body []byte) Reaction {
+	return Reaction{kind: reactAnswer, command: &remoting.Command{Code: code, Remark: remark, Fields: fields, Body: body}}
+}
+
 // Fail ends the request with an error: a status of package status as it is, any
-// other error as code Unknown, ErrConnectionCut by cutting the connection.
+// other error as code Unknown, ErrConnectionCut by cutting the connection. A
+// request of the remoting protocol is answered SYSTEM_ERROR with the error's text.
 func Fail(err error) Reaction { return Reaction{kind: reactFail, err: err} }
 
 // Drop never answers: the client runs into its own deadline.
@@ -131,6 +165,11 @@ func (cs *controls) has(c *control) bool {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	return slices.Contains(cs.list, c)
+}
+
+// any reports whether a control may want to see a request of the method.
+func (cs *controls) any(m Method) bool {
+	return slices.ContainsFunc(cs.snapshot(), func(c *control) bool { return c.method == m || c.method == AnyMethod })
 }
 
 func (cs *controls) snapshot() []*control {

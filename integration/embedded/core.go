@@ -32,6 +32,16 @@ type core struct {
 	changed  chan struct{}
 	watchers int
 
+	strays sync.WaitGroup // long polls that go on without their clients
+
+	// What only the remoting side knows.
+	offsets   map[offsetKey]int64  // committed by groups
+	consumers map[string]*members  // by group, from heartbeats
+	holds     map[*hold]struct{}   // pulls that wait
+	pulls     journal[Pull]        // for inspection
+	commits   journal[Commit]      // for inspection
+	delayed   map[stopper]struct{} // messages with a delay level that are not due
+
 	onUnsubscribe func(clientID, liteTopic string) // set once, before the broker serves
 }
 
@@ -41,9 +51,11 @@ func newCore(cfg *config) *core {
 		topics: map[string]*topic{}, groups: map[string]*group{},
 		subs: map[string]*subscription{}, byID: map[string]*record{},
 		changed: make(chan struct{}), onUnsubscribe: func(string, string) {},
+		offsets: map[offsetKey]int64{}, consumers: map[string]*members{},
+		holds: map[*hold]struct{}{}, delayed: map[stopper]struct{}{},
 	}
 	for _, t := range cfg.topics {
-		c.topics[t.name] = newTopic(t.name, t.kind, cfg.queues)
+		c.topics[t.name] = newTopic(t.name, t.kind, len(cfg.brokers), cfg.queues)
 	}
 	for _, g := range cfg.groups {
 		g := g
@@ -131,5 +143,8 @@ func (c *core) close() {
 	}
 	for _, s := range c.subs {
 		s.expiry.Stop()
+	}
+	for s := range c.delayed {
+		s.Stop()
 	}
 }

@@ -76,6 +76,7 @@ func (p *proxy) receive(ctx context.Context, r *Request, out receiveStream) erro
 	if err != nil {
 		return send(statusOf(err))
 	}
+	pop.lives = func() bool { return p.alive(r.life) }
 	look := p.b.core.popNormal
 	if lite {
 		look = p.b.core.popLite

@@ -65,7 +65,7 @@ func (p *proxy) brokerOf(ep *v2.Endpoints) *v2.Broker {
 		n, _ := strconv.Atoi(port)
 		ep = &v2.Endpoints{Scheme: v2.AddressScheme_IPv4, Addresses: []*v2.Address{{Host: host, Port: int32(n)}}}
 	}
-	return &v2.Broker{Name: p.b.cfg.brokerName, Id: 0, Endpoints: ep}
+	return &v2.Broker{Name: p.b.cfg.brokers[0], Id: 0, Endpoints: ep}
 }
 
 func messageType(k topicKind) v2.MessageType {

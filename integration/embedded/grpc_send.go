@@ -71,6 +71,11 @@ func (b *Broker) store(topic string, list []content) (*v2.SendResultEntry, error
 	}
 	var ids []string
 	var offset int64
+	for _, m := range list {
+		if err := c.checkLiteSize(m); err != nil {
+			return nil, err
+		}
+	}
 	for i, m := range list {
 		r, err := c.append(t, m, len(list) == 1)
 		if err != nil {
@@ -82,6 +87,16 @@ func (b *Broker) store(topic string, list []content) (*v2.SendResultEntry, error
 		}
 	}
 	return &v2.SendResultEntry{Status: okStatus(), MessageId: strings.Join(ids, ","), Offset: offset}, nil
+}
+
+// checkLiteSize refuses a lite message whose stored form is too large as a whole:
+// properties, names and the broker's own numbers count too. For others only the
+// body does.
+func (c *core) checkLiteSize(m content) error {
+	if m.liteTopic == "" || storedSize(&record{content: m}) <= c.cfg.maxBodySize {
+		return nil
+	}
+	return refuse(reasonInternal, "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 13  DESC: the message is illegal, maybe msg body or properties length not matched. msg body length limit %dB, msg properties length limit 32KB.", c.cfg.maxBodySize)
 }
 
 // kind is what the broker takes a message for, by its properties and not by its

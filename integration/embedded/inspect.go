@@ -140,17 +140,21 @@ func (b *Broker) PendingIn(topic, group string) int {
 	return len(t.order) - t.settled[group]
 }
 
-// LongPolls returns how many ReceiveMessages of a group wait for messages. Wait
-// for it before moving a Clock past their time.
+// LongPolls returns how many ReceiveMessages and pulls of a group wait for
+// messages. Wait for it before moving a Clock past their time.
 func (b *Broker) LongPolls(group string) int {
 	c := b.core
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	g := c.groups[group]
-	if g == nil {
-		return 0
+	n := c.holdsOf(group)
+	if g := c.groups[group]; g != nil {
+		for _, p := range g.polls {
+			if !p.abandoned {
+				n++
+			}
+		}
 	}
-	return len(g.polls)
+	return n
 }
 
 // Sessions returns the sessions of all proxies, ordered by proxy and client id.
@@ -180,13 +184,17 @@ func (b *Broker) Sessions() []Session {
 	return out
 }
 
-// Connections returns how many connections are open, over all proxies.
+// Connections returns how many connections are open, over all proxies, name
+// servers and brokers.
 func (b *Broker) Connections() int {
 	n := 0
 	for _, p := range b.proxies {
 		p.mu.Lock()
 		n += len(p.conns)
 		p.mu.Unlock()
+	}
+	for _, e := range b.endpoints {
+		n += e.connections()
 	}
 	return n
 }
@@ -339,8 +347,14 @@ func (c *core) heldUntil(r *record) time.Time {
 
 // forgetMessages takes a lite topic's messages out of the topic's list.
 func (c *core) forgetMessages(t *topic, lite string) {
+	t.drop(func(r *record) bool { return r.liteTopic == lite })
+}
+
+// drop takes messages out of the topic's list.
+func (t *topic) drop(gone func(*record) bool) {
+	t.keys = keyIndex{}
 	t.order = slices.DeleteFunc(t.order, func(r *record) bool {
-		if r.liteTopic != lite {
+		if !gone(r) {
 			return false
 		}
 		for g, tr := range r.trails {

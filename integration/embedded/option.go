@@ -34,7 +34,11 @@ type config struct {
 	secretKey string
 	namespace string
 
-	brokerName        string
+	brokers           []string
+	slaves            int
+	autoCreateTopic   bool
+	routeVia          string
+	sql               map[string]func(map[string]string) bool // nil: property filters are off
 	queues            int
 	maxAttempts       int
 	autoCreateGroup   bool
@@ -52,8 +56,9 @@ type config struct {
 func defaultConfig() *config {
 	return &config{
 		clock: wallClock{}, log: slog.New(slog.DiscardHandler),
-		listen: "127.0.0.1:0", proxies: 1, brokerName: "broker-a", queues: 8,
-		maxAttempts: 17, autoCreateGroup: true, maxBodySize: 4 << 20,
+		listen: "127.0.0.1:0", proxies: 1, brokers: []string{"broker-a"}, queues: 8,
+		autoCreateTopic: true,
+		maxAttempts:     17, autoCreateGroup: true, maxBodySize: 4 << 20,
 		liteTopicQuota: 20000, subscriptionQuota: 100000, clientQuota: 2000,
 		minPoll: 5 * time.Second, maxPoll: 20 * time.Second, minInvisible: 10 * time.Second,
 		digest: DigestMD5, deadLetterEcho: true,
@@ -233,7 +238,8 @@ func WithLiteClientQuota(n int) Option {
 	return positive("WithLiteClientQuota", n, func(c *config) { c.clientQuota = n })
 }
 
-// WithQueues sets how many readable and writable queues each topic has; default 8.
+// WithQueues sets how many readable and writable queues each topic has, at each
+// broker; default 8.
 func WithQueues(n int) Option {
 	return positive("WithQueues", n, func(c *config) { c.queues = n })
 }

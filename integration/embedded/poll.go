@@ -19,6 +19,9 @@ type poll struct {
 	topic  string
 	wake   chan struct{} // of size 1
 	asked  bool          // woken, has not looked yet
+
+	proxyLives func() bool // of a lite poll: the proxy that it came by has not ended
+	abandoned  bool        // its client has gone
 }
 
 // popResult is what a look into the queues gave. found without deliveries means
@@ -48,8 +51,13 @@ func (c *core) await(ctx context.Context, p *poll, wait time.Duration, look func
 	timer := c.clock.afterFunc(wait, func() { close(timeUp) })
 	c.notify()
 	c.mu.Unlock()
-	defer timer.Stop()
-	defer c.leave(p)
+	stays := false
+	defer func() {
+		if !stays {
+			timer.Stop()
+			c.leave(p)
+		}
+	}()
 	for {
 		select {
 		case <-p.wake:
@@ -59,6 +67,10 @@ func (c *core) await(ctx context.Context, p *poll, wait time.Duration, look func
 		case <-timeUp:
 			return popResult{}, nil
 		case <-ctx.Done():
+			if p.group.lite() && !p.ended() {
+				stays = true
+				c.stay(p, timeUp, look)
+			}
 			return popResult{}, ctx.Err()
 		case <-c.closed:
 			return popResult{}, errClosed

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
 // publishedIDs makes the ids of the messages of Publish. They differ between the
@@ -75,7 +77,7 @@ func PublishCompressed(format Compression) PublishOption {
 		if err != nil {
 			return err
 		}
-		c.body, c.compressed = body, true
+		c.body, c.compressed, c.compression = body, true, format
 		return nil
 	}
 }
@@ -83,6 +85,56 @@ func PublishCompressed(format Compression) PublishOption {
 // PublishBrokenCompression says that the body is compressed, which it is not.
 func PublishBrokenCompression() PublishOption {
 	return func(c *content) error { c.compressed = true; return nil }
+}
+
+// PublishStored sets when the message was stored; default is now. The messages of
+// a queue should be in order of it, for it is searched by halves.
+func PublishStored(t time.Time) PublishOption {
+	return func(c *content) error { c.stored = t; return nil }
+}
+
+// PublishFlag sets the flag of the message, which is the sender's own.
+func PublishFlag(flag int32) PublishOption {
+	return func(c *content) error { c.onWire().flag = flag; return nil }
+}
+
+// PublishSysFlag sets bits of the message's system flag.
+func PublishSysFlag(bits int32) PublishOption {
+	return func(c *content) error { c.onWire().sysFlag |= bits; return nil }
+}
+
+// PublishReconsumed sets how often a consumer has given the message back.
+func PublishReconsumed(n int) PublishOption {
+	return func(c *content) error { c.onWire().reconsumed = n; return nil }
+}
+
+// PublishInner stores the bodies as one message that holds them all, in place of
+// the body: a batch as topics with batch queues (queue.type=BatchCQ) have them.
+// It takes as many offsets as it has bodies. Only pulls know what to do with it.
+func PublishInner(bodies ...[]byte) PublishOption {
+	return func(c *content) error {
+		if len(bodies) == 0 {
+			return fmt.Errorf("PublishInner: no bodies")
+		}
+		c.body = nil
+		for i, body := range bodies {
+			key := remoting.Properties(fmt.Sprintf("%s\x01%s-%d\x02", remoting.PropertyUniqueKey, c.id, i))
+			c.body = remoting.AppendBatchEntry(c.body, remoting.BatchEntry{Body: body, Properties: key})
+		}
+		w := c.onWire()
+		w.inner, w.sysFlag = len(bodies), w.sysFlag|sysInnerBatch|sysNeedUnwrap
+		c.properties[propertyInnerCount] = fmt.Sprint(len(bodies))
+		return nil
+	}
+}
+
+// onWire is where options keep what only the remoting side knows. The rest of it
+// is filled in when the message is first pulled.
+func (c *content) onWire() *wire {
+	if c.wire == nil {
+		c.wire = &wire{}
+	}
+	return c.wire
 }
 
 // PublishDigest delivers the message with a checksum of this kind.

@@ -12,14 +12,28 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Request is a request as it arrived. A control function may change Message: the
-// broker then carries out the changed one.
+// Request is a request as it arrived. A control function may change Message, or
+// Fields and Body of a remoting request: the broker then carries out the changed
+// one.
 type Request struct {
 	Method   Method
 	Proxy    int // index of the front end, in the order of Endpoints
 	ClientID string
 	Metadata metadata.MD
-	Message  proto.Message
+	Message  proto.Message // nil for a remoting request
+
+	// The rest is set for remoting requests only. Server is the name of the broker
+	// that was asked, or "name server"; Broker its index, -1 for the name server;
+	// Slave the slave's broker id, 0 for a master. Connection is the client's
+	// address.
+	Code       int
+	Fields     map[string]string
+	Body       []byte
+	OneWay     bool
+	Server     string
+	Broker     int
+	Slave      int64
+	Connection string
 
 	peer string
 	life int // the server that it came to
@@ -44,6 +58,8 @@ func header(md metadata.MD, key string) string {
 // Group returns the consumer group that the request names, or "".
 func (r *Request) Group() string {
 	switch m := r.Message.(type) {
+	case nil:
+		return r.Fields["consumerGroup"]
 	case interface{ GetGroup() *v2.Resource }:
 		return m.GetGroup().GetName()
 	case *v2.TelemetryCommand:
@@ -55,6 +71,11 @@ func (r *Request) Group() string {
 // Topic returns the topic that the request names, or "".
 func (r *Request) Topic() string {
 	switch m := r.Message.(type) {
+	case nil:
+		if r.Code == codeSendV2 || r.Code == codeSendBatch {
+			return r.Fields["b"] // their fields have short names
+		}
+		return r.Fields["topic"]
 	case interface{ GetTopic() *v2.Resource }:
 		return m.GetTopic().GetName()
 	case *v2.ReceiveMessageRequest:

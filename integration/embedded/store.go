@@ -19,17 +19,20 @@ const (
 type topic struct {
 	name    string
 	kind    topicKind
-	queues  []*queue
+	queues  []*queue // of all brokers, in the order in which they came into being
+	shapes  []shape  // by broker
+	keys    keyIndex
 	lites   map[string]*queue
 	order   []*record      // in order of arrival, for inspection
 	next    int            // queue for the next message without a sharding key
 	settled map[string]int // messages done, by group that has received any
 }
 
-func newTopic(name string, kind topicKind, queues int) *topic {
+// newTopic makes a topic with so many queues at each of the first brokers.
+func newTopic(name string, kind topicKind, brokers, queues int) *topic {
 	t := &topic{name: name, kind: kind, lites: map[string]*queue{}, settled: map[string]int{}}
-	for i := range queues {
-		t.queues = append(t.queues, newQueue(t, "", int32(i)))
+	for i := range brokers {
+		t.reshape(i, shape{reads: queues, writes: queues, perm: permRead | permWrite})
 	}
 	return t
 }
@@ -47,9 +50,14 @@ func (t *topic) stopTimers() {
 type queue struct {
 	topic   *topic
 	lite    string // empty for a queue of a normal topic
-	id      int32
+	id      int32  // its place among the topic's queues, by which the gRPC side knows it
+	broker  int    // which broker it lies at
+	number  int32  // its id there, by which the remoting side knows it
 	msgs    []*record
+	min     int64              // offset of the first message that has not expired
 	cursors map[string]*cursor // by group
+	holds   []*hold            // pulls that wait for a message
+	echoes  int                // dead letters that stand in the places of coming messages
 }
 
 func newQueue(t *topic, lite string, id int32) *queue {
@@ -89,7 +97,7 @@ type cursor struct {
 func (q *queue) cursor(g *group) *cursor {
 	cur := q.cursors[g.name]
 	if cur == nil {
-		cur = &cursor{queue: q, group: g, leases: map[leaseKey]*lease{}}
+		cur = &cursor{queue: q, group: g, leases: map[leaseKey]*lease{}, committed: q.min, next: q.min}
 		q.cursors[g.name] = cur
 	}
 	return cur
@@ -127,10 +135,10 @@ func (cur *cursor) stamp(now int64, d time.Duration) (pop, invisible int64) {
 type record struct {
 	content
 	queueID     int32 // in the main topic
+	number      int32 // of that queue, at its broker
 	queueOffset int64 // in its queue, or in its lite topic
 	sendOffset  int64 // in the queue of the main topic, as answered to the sender
 	commitLog   int64
-	stored      time.Time
 	home        *queue // nil for what no queue serves
 	dead        bool   // a copy among the dead letters
 	trails      map[string]*trail
@@ -144,6 +152,7 @@ type content struct {
 	parent       string // main topic of the lite topic
 	body         []byte
 	compressed   bool
+	compression  Compression
 	digest       *digest // nil: computed from the body when delivered
 	keys         []string
 	tag          string
@@ -154,6 +163,8 @@ type content struct {
 	traceContext string
 	attemptsHad  int // deliveries that the message pretends to have had before
 	delivery     time.Time
+	stored       time.Time // zero: when it is stored
+	wire         *wire     // nil until somebody pulls the message
 }
 
 type digest struct {
@@ -173,6 +184,9 @@ type trail struct {
 func (r *record) trail(group string) *trail {
 	tr := r.trails[group]
 	if tr == nil {
+		if r.trails == nil {
+			r.trails = map[string]*trail{}
+		}
 		tr = &trail{}
 		r.trails[group] = tr
 	}
@@ -203,12 +217,27 @@ func (c *core) append(t *topic, m content, inLite bool) (*record, error) {
 	if m.liteTopic != "" {
 		m.parent = t.name
 	}
-	r := &record{content: m, stored: c.clock.Now(), trails: map[string]*trail{}}
+	r := c.appendTo(c.pickQueue(t, m), m, inLite)
+	c.notify()
+	return r, nil
+}
+
+// appendTo stores a message in a queue of a main topic.
+func (c *core) appendTo(main *queue, m content, inLite bool) *record {
+	t := main.topic
+	r := &record{content: m}
+	if r.stored.IsZero() {
+		r.stored = c.clock.Now()
+	}
 	c.commitLog += int64(len(m.body)) + 128
 	r.commitLog = c.commitLog
-	main := c.pickQueue(t, m)
-	r.queueID, r.sendOffset = main.id, main.maxOffset()
+	r.queueID, r.number, r.sendOffset = main.id, main.number, main.maxOffset()
 	main.msgs = append(main.msgs, r)
+	if m.wire != nil {
+		for range m.wire.inner - 1 {
+			main.msgs = append(main.msgs, r) // it stands at all of its offsets
+		}
+	}
 	t.order = append(t.order, r)
 	c.byID[r.id] = r
 	switch {
@@ -218,8 +247,8 @@ func (c *core) append(t *topic, m content, inLite bool) (*record, error) {
 	case inLite:
 		c.appendLite(t, r)
 	}
-	c.notify()
-	return r, nil
+	main.wakeHolds(r)
+	return r
 }
 
 func (c *core) appendLite(t *topic, r *record) {
@@ -230,6 +259,10 @@ func (c *core) appendLite(t *topic, r *record) {
 	}
 	if len(q.msgs) == 0 {
 		c.liteCount++
+	}
+	if q.echoes > 0 {
+		q.echoes-- // its place is taken: nobody ever gets it
+		return
 	}
 	r.home, r.queueOffset = q, q.maxOffset()
 	q.msgs = append(q.msgs, r)
@@ -277,7 +310,8 @@ func (c *core) deliver(r *record, g *group, h handle, attempt int) delivery {
 //
 // RocketMQ 5.5.0 copies a lite message with the property that had filed it under
 // its lite topic, so the copy is filed there once more, behind all others, for
-// every group. It keeps the offset of the original in its handle: acks of it are
+// every group, in the place of the next message that is sent, which is lost. It
+// keeps the offset of the original in its handle: acks of it are
 // answered OK and have no effect, it comes again after each invisible duration,
 // and when it has had its attempts there are two of it. WithDeadLetterEcho(false)
 // ends that.
@@ -285,12 +319,12 @@ func (c *core) deadLetter(r *record, g *group) {
 	name := "%DLQ%" + g.name
 	t := c.topics[name]
 	if t == nil {
-		t = newTopic(name, kindDLQ, 1)
+		t = newTopic(name, kindDLQ, 1, 1)
 		c.topics[name] = t
 	}
 	main := t.queues[0]
-	dead := &record{content: r.content, stored: c.clock.Now(), trails: map[string]*trail{}, home: main, dead: true}
-	dead.topic, dead.attemptsHad = name, 0
+	dead := &record{content: r.content, home: main, dead: true}
+	dead.topic, dead.attemptsHad, dead.stored = name, 0, c.clock.Now()
 	dead.queueOffset, dead.sendOffset = r.queueOffset, main.maxOffset()
 	c.commitLog += int64(len(r.body)) + 128
 	dead.commitLog = c.commitLog
@@ -299,6 +333,7 @@ func (c *core) deadLetter(r *record, g *group) {
 	r.settle(c.topics[r.topic], g.name, c.clock.Now(), true)
 	if r.home != nil && r.home.lite != "" && c.cfg.deadLetterEcho {
 		dead.home = r.home
+		dead.home.echoes++
 		r.home.msgs = append(r.home.msgs, dead)
 		for _, cur := range r.home.cursors {
 			c.offerLite(cur)

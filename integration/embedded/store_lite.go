@@ -21,6 +21,7 @@ type popRequest struct {
 	wait      time.Duration
 	attemptID string
 	filter    tagFilter
+	lives     func() bool // the proxy that it came by has not ended
 }
 
 // popLite delivers messages of the lite topics that the client is subscribed to,
@@ -32,7 +33,7 @@ func (c *core) popLite(ctx context.Context, r popRequest) (popResult, error) {
 	if err != nil {
 		return popResult{}, err
 	}
-	p := &poll{group: g, client: r.client, topic: t.name}
+	p := &poll{group: g, client: r.client, topic: t.name, proxyLives: r.lives}
 	return c.await(ctx, p, r.wait, func() popResult { return c.lookLite(g, t, r) })
 }
 
@@ -134,7 +135,7 @@ func (c *core) handOver(g *group, t *topic, out []batch, r popRequest) []deliver
 		for i, rec := range b.recs {
 			h := handle{
 				startOffset: b.cur.offsetOf(rec), popTime: b.pop, invisible: b.invis,
-				reviveQueue: orderedReviveQueue, kind: handleOfTopic, broker: c.cfg.brokerName,
+				reviveQueue: orderedReviveQueue, kind: handleOfTopic, broker: c.cfg.brokers[0],
 				queue: b.cur.queue.id, offset: b.cur.offsetOf(rec), commitLog: rec.commitLog,
 			}
 			had := rec.attemptsHad
@@ -173,7 +174,7 @@ func (c *core) popExtra(g *group, r popRequest) []delivery {
 		pop, invisible := e.cur.stamp(c.nowMillis(), r.invisible)
 		h := handle{
 			startOffset: e.cur.offsetOf(e.rec), popTime: pop, invisible: invisible,
-			reviveQueue: orderedReviveQueue, kind: handleOfTopic, broker: c.cfg.brokerName,
+			reviveQueue: orderedReviveQueue, kind: handleOfTopic, broker: c.cfg.brokers[0],
 			queue: e.cur.queue.id, offset: e.cur.offsetOf(e.rec), commitLog: e.rec.commitLog,
 		}
 		got = append(got, c.deliver(e.rec, g, h, len(e.rec.trail(g.name).deliveries)+1))
@@ -348,7 +349,7 @@ func (c *core) checkHandle(a liteAck) error {
 	if a.handle.deadline() <= c.nowMillis() {
 		return expiredHandle()
 	}
-	if a.handle.broker != c.cfg.brokerName {
+	if a.handle.broker != c.cfg.brokers[0] {
 		return refuse(reasonExpiredHandle, "org.apache.rocketmq.proxy.common.ProxyException: cannot find broker %s", a.handle.broker)
 	}
 	if cur := c.cursorOf(a); cur != nil && a.handle.popTime <= cur.voidThrough {

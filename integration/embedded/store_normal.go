@@ -103,7 +103,7 @@ func (c *core) lend(cur *cursor, l *lease, d time.Duration) handle {
 	pop, invisible := cur.stamp(c.nowMillis(), d)
 	h := handle{
 		startOffset: cur.offsetOf(l.rec), popTime: pop, invisible: invisible,
-		kind: handleOfTopic, broker: c.cfg.brokerName, queue: cur.queue.id,
+		kind: handleOfTopic, broker: c.cfg.brokers[0], queue: cur.queue.id,
 		offset: cur.offsetOf(l.rec), commitLog: l.rec.commitLog,
 	}
 	if l.retry {

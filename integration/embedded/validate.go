@@ -43,6 +43,10 @@ var systemTopics = []string{
 	"CHECKPOINT_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC",
 }
 
+func isSystemTopic(name string) bool {
+	return slices.Contains(systemTopics, name) || strings.HasPrefix(name, "rmq_sys_")
+}
+
 // checkTopic checks the name of a topic and returns it as the engine knows it.
 func (b *Broker) checkTopic(r *v2.Resource) (string, error) {
 	n := r.GetName()
@@ -53,7 +57,7 @@ func (b *Broker) checkTopic(r *v2.Resource) (string, error) {
 		return "", fault(v2.Code_ILLEGAL_TOPIC, "The specified topic is longer than topic max length 127.")
 	case !validName.MatchString(n):
 		return "", fault(v2.Code_ILLEGAL_TOPIC, "The specified topic[%s] contains illegal characters, allowing only ^[%%|a-zA-Z0-9_-]+$", n)
-	case slices.Contains(systemTopics, n) || strings.HasPrefix(n, "rmq_sys_"):
+	case isSystemTopic(n):
 		return "", fault(v2.Code_ILLEGAL_TOPIC, "cannot access system topic")
 	}
 	return b.inNamespace(r), nil
