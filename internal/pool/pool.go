@@ -145,6 +145,16 @@ func (p *Pool[K, V]) shut(e *entry[V]) {
 	p.calm()
 }
 
+// Peek runs use with the value of key if it is open, without counting as a use.
+// use must be short: the pool is locked meanwhile.
+func (p *Pool[K, V]) Peek(key K, use func(V)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e, ok := p.entries[key]; ok && e.isOpen() && e.err == nil {
+		use(e.value)
+	}
+}
+
 // Len is the number of values that are open or being opened.
 func (p *Pool[K, V]) Len() int {
 	p.mu.Lock()

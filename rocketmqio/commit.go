@@ -1,0 +1,138 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rocketmqio
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
+)
+
+func init() {
+	beam.RegisterCoder(reflect.TypeFor[commitPoint](), encodeCommitPoint, decodeCommitPoint)
+	register.DoFn2x1[context.Context, commitPoint, error](&commitFn{})
+}
+
+// commitPoint is a position to commit: all before Offset was handed on.
+type commitPoint struct {
+	Queue
+	Offset int64 `json:"offset"`
+}
+
+func encodeCommitPoint(p commitPoint) ([]byte, error) { return json.Marshal(p) }
+
+func decodeCommitPoint(data []byte) (commitPoint, error) {
+	var p commitPoint
+	if err := json.Unmarshal(data, &p); err != nil {
+		return p, fmt.Errorf("rocketmqio: commit point: %w", err)
+	}
+	return p, nil
+}
+
+// committed remembers, for one reader, what was last handed to the commit step.
+type committed struct {
+	some bool
+	at   time.Time
+	to   int64
+}
+
+// commitPoint emits the position if it is time. The first position of a queue is
+// committed even if nothing was read, so that a pipeline that starts anew does
+// not take a later "latest" for its beginning.
+func (r *reader) commitPoint(reached int64, last bool, emit func(commitPoint)) {
+	interval := r.session.cfg.CommitInterval
+	if interval == 0 {
+		return
+	}
+	r.mu.Lock()
+	c, now := &r.commit, time.Now()
+	due := !c.some || reached > c.to && (last || now.Sub(c.at) >= interval)
+	if due {
+		*c = committed{some: true, at: now, to: reached}
+	}
+	r.mu.Unlock()
+	if due {
+		emit(commitPoint{Queue: r.queue, Offset: reached})
+	}
+}
+
+// commitFn commits positions at the broker. It stands behind a Reshuffle, so
+// that what it commits has left the bundle which read it. A failure is counted
+// and logged and fails nothing: the next position makes up for it.
+type commitFn struct {
+	Config readConfig
+
+	latest map[Queue]int64
+}
+
+// StartBundle forgets what a failed bundle left behind.
+func (fn *commitFn) StartBundle(context.Context) { fn.latest = make(map[Queue]int64) }
+
+// ProcessElement keeps the furthest position of each queue.
+func (fn *commitFn) ProcessElement(_ context.Context, p commitPoint) error {
+	if to, ok := fn.latest[p.Queue]; !ok || p.Offset > to {
+		fn.latest[p.Queue] = p.Offset
+	}
+	return nil
+}
+
+// FinishBundle commits them and waits for the broker's word.
+func (fn *commitFn) FinishBundle(ctx context.Context) error {
+	if len(fn.latest) == 0 {
+		return nil
+	}
+	return fn.Config.acquire(ctx, func(s *session) error {
+		var group sync.WaitGroup
+		for q, to := range fn.latest {
+			group.Go(func() {
+				if err := s.commit(ctx, q, to); err != nil {
+					commitFailCounter.Inc(ctx, 1)
+					s.log.Warn("committing", "queue", q.String(), "offset", to, "error", err)
+					return
+				}
+				committedCounter.Inc(ctx, 1)
+			})
+		}
+		group.Wait()
+		return ctx.Err()
+	})
+}
+
+// commitTries is how often a commit is tried before the next position's turn.
+const commitTries = 3
+
+// commit never lowers what this process has committed before.
+func (s *session) commit(ctx context.Context, q Queue, to int64) error {
+	s.mu.Lock()
+	before, ok := s.committed[q]
+	s.mu.Unlock()
+	if to < 0 || ok && to <= before {
+		return nil
+	}
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := s.client.Commit(ctx, q.remoting(), s.cfg.Group, to)
+		if remoting.ClassOf(err) == remoting.Permanent && err != nil {
+			err = backoff.Permanent(err)
+		}
+		return struct{}{}, err
+	}, backoff.WithMaxTries(commitTries))
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if to > s.committed[q] {
+		s.committed[q] = to
+	}
+	return nil
+}

@@ -1,0 +1,283 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rocketmqio
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
+)
+
+func init() {
+	beam.RegisterCoder(reflect.TypeFor[discovery](), encodeDiscovery, decodeDiscovery)
+	register.DoFn5x2[context.Context, *sdf.ManualWatermarkEstimator, *sdf.LockRTracker, []byte, func(beam.EventTime, assignment), sdf.ProcessContinuation, error](&discoverFn{})
+	register.DoFn3x1[context.Context, []byte, func(assignment), error](&discoverOnceFn{})
+	register.Emitter2[beam.EventTime, assignment]()
+	register.Emitter1[assignment]()
+}
+
+// discovery is the restriction of the discovering DoFn: the queues that were
+// found, so that a restored pipeline goes on with what it knew and takes new
+// queues for new.
+type discovery struct {
+	Known []string `json:"known,omitempty"`
+	// First says that no round was finished: start positions apply to what is
+	// found.
+	First bool `json:"first"`
+	Done  bool `json:"done,omitempty"`
+}
+
+func encodeDiscovery(d discovery) ([]byte, error) { return json.Marshal(d) }
+
+func decodeDiscovery(data []byte) (discovery, error) {
+	var d discovery
+	if err := json.Unmarshal(data, &d); err != nil {
+		return d, fmt.Errorf("rocketmqio: discovery: %w", err)
+	}
+	return d, nil
+}
+
+// roundDone and theEnd are positions of the discovery beside Queue.
+type (
+	roundDone struct{}
+	theEnd    struct{}
+)
+
+// discoveryTracker takes a Queue for one that was found, roundDone, and theEnd.
+type discoveryTracker struct {
+	rest discovery
+	err  error
+}
+
+func (t *discoveryTracker) TryClaim(position any) bool {
+	if t.rest.Done {
+		return false
+	}
+	switch p := position.(type) {
+	case Queue:
+		t.rest.Known = append(t.rest.Known, p.String())
+		return true
+	case roundDone:
+		t.rest.First = false
+		return true
+	case theEnd:
+		t.rest.Done = true
+		return false
+	}
+	t.err = fmt.Errorf("rocketmqio: claim of a %T", position)
+	return false
+}
+
+func (t *discoveryTracker) GetError() error { return t.err }
+
+func (t *discoveryTracker) TrySplit(fraction float64) (primary, residual any, err error) {
+	if fraction != 0 || t.rest.Done {
+		return t.rest, nil, nil
+	}
+	rest := discovery{Known: slices.Clone(t.rest.Known), First: t.rest.First}
+	t.rest.Done = true
+	return t.rest, rest, nil
+}
+
+func (t *discoveryTracker) GetProgress() (done, remaining float64) {
+	if t.rest.Done {
+		return 1, 0
+	}
+	return 0, 1
+}
+func (t *discoveryTracker) IsDone() bool        { return t.err == nil && t.rest.Done }
+func (t *discoveryTracker) GetRestriction() any { return t.rest }
+func (t *discoveryTracker) IsBounded() bool     { return t.rest.Done }
+
+// discoverFn looks for queues again and again and emits an assignment for each
+// new one.
+type discoverFn struct {
+	Config readConfig
+}
+
+// CreateInitialRestriction begins with no queue known.
+func (fn *discoverFn) CreateInitialRestriction([]byte) discovery { return discovery{First: true} }
+
+// SplitRestriction keeps the discovery in one piece.
+func (fn *discoverFn) SplitRestriction(_ []byte, d discovery) []discovery { return []discovery{d} }
+
+// RestrictionSize is small: a question.
+func (fn *discoverFn) RestrictionSize([]byte, discovery) float64 { return 1 }
+
+// CreateTracker makes the tracker.
+func (fn *discoverFn) CreateTracker(d discovery) *sdf.LockRTracker {
+	return sdf.NewLockRTracker(&discoveryTracker{rest: d})
+}
+
+// TruncateRestriction ends the discovery when a pipeline is drained.
+func (fn *discoverFn) TruncateRestriction(rt *sdf.LockRTracker, _ []byte) discovery {
+	return discovery{Done: true}
+}
+
+// InitialWatermarkEstimatorState is called once: nothing is known yet.
+func (fn *discoverFn) InitialWatermarkEstimatorState(beam.EventTime, discovery, []byte) int64 {
+	return mtime.MinTimestamp.Milliseconds()
+}
+
+// CreateWatermarkEstimator goes on from a watermark.
+func (fn *discoverFn) CreateWatermarkEstimator(ms int64) *sdf.ManualWatermarkEstimator {
+	return &sdf.ManualWatermarkEstimator{State: time.UnixMilli(ms)}
+}
+
+// WatermarkEstimatorState is the watermark to go on from.
+func (fn *discoverFn) WatermarkEstimatorState(e *sdf.ManualWatermarkEstimator) int64 {
+	return e.State.UnixMilli()
+}
+
+// ProcessElement is one round of discovery.
+func (fn *discoverFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermarkEstimator, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, assignment)) (sdf.ProcessContinuation, error) {
+	state := rt.GetRestriction().(discovery)
+	began := time.Now()
+	err := fn.Config.acquire(ctx, func(s *session) error {
+		found, err := s.discover(ctx, state)
+		if err != nil && !state.First && remoting.ClassOf(err) != remoting.Permanent {
+			s.log.Warn("looking for new queues", "error", err)
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("rocketmqio.Read: looking for queues: %w", err)
+		}
+		for _, a := range found {
+			if !rt.TryClaim(a.Queue) {
+				return nil
+			}
+			s.marks.expect(a.Queue, time.Now())
+			emit(mtime.FromTime(began), a)
+			queuesCounter.Inc(ctx, 1)
+		}
+		rt.TryClaim(roundDone{})
+		return nil
+	})
+	if err != nil {
+		return sdf.StopProcessing(), err
+	}
+	// A queue that is found later holds nothing older than this round.
+	if began.After(we.State) {
+		we.UpdateWatermark(began)
+	}
+	if fn.Config.DiscoveryInterval == 0 {
+		rt.TryClaim(theEnd{})
+		return sdf.StopProcessing(), nil
+	}
+	return sdf.ResumeProcessingIn(fn.Config.DiscoveryInterval), nil
+}
+
+// discoverOnceFn looks for queues once, for a bounded reading.
+type discoverOnceFn struct {
+	Config readConfig
+}
+
+// ProcessElement emits all queues that have something to read.
+func (fn *discoverOnceFn) ProcessElement(ctx context.Context, _ []byte, emit func(assignment)) error {
+	return fn.Config.acquire(ctx, func(s *session) error {
+		found, err := s.discover(ctx, discovery{First: true})
+		if err != nil {
+			return fmt.Errorf("rocketmqio.ReadBounded: looking for queues: %w", err)
+		}
+		for _, a := range found {
+			emit(a)
+			queuesCounter.Inc(ctx, 1)
+		}
+		return nil
+	})
+}
+
+// startTries bounds the looking for queues at a start; each try has a timeout of
+// its own.
+const (
+	startTries   = 5
+	startLongest = 8 * time.Second
+)
+
+// discover finds the queues that are not known yet and their ranges. What may
+// pass is tried again for some seconds.
+func (s *session) discover(ctx context.Context, state discovery) ([]assignment, error) {
+	ctx, cancel := context.WithTimeout(ctx, startLongest)
+	defer cancel()
+	var last error
+	found, err := backoff.Retry(ctx, func() ([]assignment, error) {
+		found, err := s.lookForQueues(ctx, state)
+		if err != nil && ctx.Err() == nil {
+			last = err
+		}
+		if err != nil && isFinal(err) {
+			return nil, backoff.Permanent(err)
+		}
+		return found, err
+	}, backoff.WithMaxTries(startTries), backoff.WithBackOff(&backoff.ExponentialBackOff{
+		InitialInterval: 100 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.2, MaxInterval: 2 * time.Second,
+	}))
+	if err != nil && last != nil {
+		err = last
+	}
+	return found, err
+}
+
+// isFinal says that asking again cannot help.
+func isFinal(err error) bool {
+	class := remoting.ClassOf(err)
+	if _, ok := err.(*rangeError); ok {
+		return true
+	}
+	return class == remoting.Permanent || class == remoting.NotFound
+}
+
+func (s *session) lookForQueues(ctx context.Context, state discovery) ([]assignment, error) {
+	var out []assignment
+	for _, topic := range s.cfg.Topics {
+		route, err := s.client.Route(ctx, topic)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range route.Readable() {
+			if slices.Contains(state.Known, queueOf(q).String()) {
+				continue
+			}
+			a, err := s.assign(ctx, q, state.First)
+			if err != nil {
+				return nil, err
+			}
+			if a.Start < a.End {
+				out = append(out, a)
+			}
+		}
+	}
+	return out, nil
+}
+
+// assign decides the range of a queue. A queue that was added to the topic
+// while the pipeline ran, or was stopped, is read from its first message on.
+func (s *session) assign(ctx context.Context, q remoting.Queue, first bool) (assignment, error) {
+	b, err := boundsOf(ctx, s.client, q)
+	if err != nil {
+		return assignment{}, err
+	}
+	a := assignment{Queue: queueOf(q), Start: b.min}
+	if first {
+		if a.Start, err = firstOffset(ctx, s.client, q, s.cfg.Group, s.cfg.Start, s.cfg.OutOfRange, b); err != nil {
+			return a, err
+		}
+	}
+	if a.End, err = lastOffset(ctx, s.client, q, s.cfg.End, b); err != nil {
+		return a, err
+	}
+	s.log.Info("queue found", "queue", a.Queue.String(), "holds", fmt.Sprintf("%d-%d", b.min, b.max), "start", a.Start, "start mode", s.cfg.Start.Mode)
+	return a, nil
+}

@@ -1,0 +1,32 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rocketmqio reads the normal topics of Apache RocketMQ 4.x and 5.x
+// over the remoting protocol, with offsets that can be replayed.
+//
+// [Read] discovers the queues of its topics, reads each from a start position
+// on, and emits a PCollection of [coders.Message].
+//
+// # What is promised
+//
+// At least once. The position in each queue is part of the runner's checkpoint:
+// after a failure the runner goes on from there, whatever offset the consumer
+// group has committed at the broker. Within a queue messages are emitted in
+// order.
+//
+// # What a committed offset promises
+//
+// The offset committed at the broker for the consumer group is never beyond
+// what this transform has handed on to the pipeline in bundles that the runner
+// has finished. It does not say that later steps are done with it. It serves
+// [Committed] starts of a new pipeline, and lag dashboards; a pipeline that its
+// runner restores does not look at it.
+//
+// # Queues and workers
+//
+// The runner assigns queues to workers. The allocation strategies that other
+// connectors offer (average, consistent hash, broadcast) have no counterpart:
+// each queue is one restriction, which the runner may process wherever it
+// likes. For broadcast, where each reader sees everything, apply [Read] once
+// for each reader.
+package rocketmqio

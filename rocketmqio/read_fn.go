@@ -1,0 +1,218 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rocketmqio
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/mtime"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/rocketmq-beam/rocketmq-beam/coders"
+)
+
+func init() {
+	beam.RegisterCoder(reflect.TypeFor[offsetRange](), encodeRange, decodeRange)
+	register.DoFn6x2[context.Context, *queueEstimator, *sdf.LockRTracker, assignment, func(beam.EventTime, coders.Message), func(commitPoint), sdf.ProcessContinuation, error](&readFn{})
+	register.DoFn5x1[context.Context, *sdf.LockRTracker, assignment, func(beam.EventTime, coders.Message), func(commitPoint), error](&readBoundedFn{})
+	register.Emitter2[beam.EventTime, coders.Message]()
+	register.Emitter1[commitPoint]()
+}
+
+func encodeRange(r offsetRange) ([]byte, error) { return json.Marshal(r) }
+
+func decodeRange(data []byte) (offsetRange, error) {
+	var r offsetRange
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("rocketmqio: range: %w", err)
+	}
+	return r, nil
+}
+
+// How long one call of ProcessElement lasts. On prism all queues share a bundle
+// and are processed one after another, and nothing leaves a bundle before its
+// end: so a call takes what is there and returns.
+const (
+	mostRecords = 1000
+	mostTime    = 500 * time.Millisecond
+	emptyWait   = 100 * time.Millisecond
+)
+
+// queueSource is what the bounded and the unbounded DoFn share.
+type queueSource struct {
+	Config readConfig
+}
+
+// CreateInitialRestriction is the range that discovery decided on.
+func (fn *queueSource) CreateInitialRestriction(a assignment) offsetRange {
+	return offsetRange{Start: a.Start, End: a.End}
+}
+
+// SplitRestriction keeps a queue in one piece.
+func (fn *queueSource) SplitRestriction(_ assignment, r offsetRange) []offsetRange {
+	return []offsetRange{r}
+}
+
+// RestrictionSize is the real backlog, as far as this process knows it, and
+// never an error: at the worst it is out of date.
+func (fn *queueSource) RestrictionSize(a assignment, r offsetRange) float64 {
+	if r.Start >= r.End {
+		return 0
+	}
+	size := int64(1)
+	if r.End != endless {
+		size = r.End - r.Start
+	}
+	fn.Config.peek(func(s *session) {
+		s.mu.Lock()
+		reader, ok := s.readers[a.Queue]
+		s.mu.Unlock()
+		if ok {
+			size = reader.backlog(r.Start)
+		}
+	})
+	return float64(size)
+}
+
+// CreateTracker makes the tracker of a range.
+func (fn *queueSource) CreateTracker(r offsetRange) *sdf.LockRTracker {
+	return sdf.NewLockRTracker(newTracker(r))
+}
+
+// emitters are the outputs of a reading DoFn.
+type emitters struct {
+	message func(beam.EventTime, coders.Message)
+	commit  func(commitPoint)
+}
+
+// read emits what there is of a queue, and says how far it came.
+func (fn *queueSource) read(ctx context.Context, s *session, r *reader, rt *sdf.LockRTracker, out emitters) (readSome, error) {
+	defer s.stats.report(ctx)
+	if err := r.verdict(); err != nil {
+		return readSome{}, err
+	}
+	s.awaitArrival(ctx, r, emptyWait)
+	began := time.Now()
+	some := readSome{reached: r.position()}
+	for some.emitted < mostRecords && time.Since(began) < mostTime && ctx.Err() == nil {
+		before := some.reached
+		messages, reached := r.take(mostRecords - some.emitted)
+		for i := range messages {
+			m := &messages[i]
+			if !rt.TryClaim(m.QueueOffset) {
+				some.ended = true
+				return some, nil
+			}
+			if m.Err != nil {
+				corruptCounter.Inc(ctx, 1)
+				return some, fmt.Errorf("rocketmqio.Read: message at offset %d of queue %s: %w", m.QueueOffset, r.queue, m.Err)
+			}
+			now := time.Now()
+			some.latest = fn.Config.eventTime(m, now)
+			latencyDistribution.Update(ctx, max(now.Sub(m.Stored).Milliseconds(), 0))
+			out.message(mtime.FromTime(some.latest), record(m))
+			some.emitted++
+		}
+		some.reached = reached
+		if reached > before && !rt.TryClaim(reached-1) { // nothing wanted lay in between
+			some.ended = true
+			return some, nil
+		}
+		if len(messages) == 0 {
+			break
+		}
+	}
+	emittedCounter.Inc(ctx, int64(some.emitted))
+	backlogDistribution.Update(ctx, r.backlog(some.reached))
+	return some, ctx.Err()
+}
+
+// readSome is how a read went.
+type readSome struct {
+	emitted int
+	reached int64     // the first offset that was not handed on
+	latest  time.Time // event time of the last message
+	ended   bool      // the tracker refused a claim
+}
+
+// readFn is the unbounded source of one queue.
+type readFn struct{ queueSource }
+
+// TruncateRestriction ends the reading when a pipeline is drained: what was not
+// emitted stays with the broker.
+func (fn *readFn) TruncateRestriction(rt *sdf.LockRTracker, _ assignment) offsetRange {
+	r := rt.GetRestriction().(offsetRange)
+	return offsetRange{Start: r.Start, End: r.Start}
+}
+
+// InitialWatermarkEstimatorState is called once: nothing is known yet.
+func (fn *readFn) InitialWatermarkEstimatorState(beam.EventTime, offsetRange, assignment) int64 {
+	return mtime.MinTimestamp.Milliseconds()
+}
+
+// CreateWatermarkEstimator goes on from the queue's own watermark.
+func (fn *readFn) CreateWatermarkEstimator(ms int64) *queueEstimator {
+	return &queueEstimator{own: time.UnixMilli(ms), source: time.UnixMilli(ms)}
+}
+
+// WatermarkEstimatorState is the queue's own watermark.
+func (fn *readFn) WatermarkEstimatorState(e *queueEstimator) int64 { return e.own.UnixMilli() }
+
+// ProcessElement emits what is there and asks to be called again.
+func (fn *readFn) ProcessElement(ctx context.Context, we *queueEstimator, rt *sdf.LockRTracker, a assignment, message func(beam.EventTime, coders.Message), commit func(commitPoint)) (sdf.ProcessContinuation, error) {
+	next := sdf.StopProcessing()
+	err := fn.Config.acquire(ctx, func(s *session) error {
+		rest := rt.GetRestriction().(offsetRange)
+		s.marks.expect(a.Queue, time.Now())
+		r := s.readerAt(a.Queue, rest.Start, rest.End)
+		some, err := fn.read(ctx, s, r, rt, emitters{message, commit})
+		if err != nil {
+			return err
+		}
+		ended := some.ended || some.reached >= rest.End
+		r.commitPoint(some.reached, ended, commit)
+		if ended {
+			rt.TryClaim(rest.End)
+			s.drop(a.Queue, r)
+			return nil
+		}
+		now := time.Now()
+		we.advance(fn.Config.queueWatermark(r, some, now))
+		we.source = s.marks.set(a.Queue, we.own, now)
+		next = sdf.ResumeProcessingIn(r.rest.after(some.emitted))
+		return nil
+	})
+	return next, err
+}
+
+// readBoundedFn is the bounded source of one queue: without a
+// ProcessContinuation, which would make its output unbounded, and without a
+// watermark estimator, which the direct runner does not know.
+type readBoundedFn struct{ queueSource }
+
+// ProcessElement emits until the end of the range.
+func (fn *readBoundedFn) ProcessElement(ctx context.Context, rt *sdf.LockRTracker, a assignment, message func(beam.EventTime, coders.Message), commit func(commitPoint)) error {
+	return fn.Config.acquire(ctx, func(s *session) error {
+		rest := rt.GetRestriction().(offsetRange)
+		r := s.readerAt(a.Queue, rest.Start, rest.End)
+		for {
+			some, err := fn.read(ctx, s, r, rt, emitters{message, commit})
+			if err != nil {
+				return err
+			}
+			if some.ended || some.reached >= rest.End {
+				r.commitPoint(min(some.reached, rest.End), true, commit)
+				rt.TryClaim(rest.End)
+				s.drop(a.Queue, r)
+				return nil
+			}
+		}
+	})
+}

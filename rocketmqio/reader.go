@@ -1,0 +1,287 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rocketmqio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/time/rate"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/health"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
+)
+
+// reader pulls one queue in the background and keeps what came until a bundle
+// takes it.
+type reader struct {
+	session *session
+	queue   Queue
+	end     int64
+	limiter *rate.Limiter // nil: no limit
+	health  *health.Health
+	ctx     context.Context
+	stop    context.CancelFunc
+	rest    pause
+
+	mu       sync.Mutex
+	taken    int64              // the first offset that no bundle has taken
+	pulled   int64              // the first offset that has not been pulled
+	max      int64              // the queue's end, as last heard
+	caughtUp bool               // the queue's end has been seen
+	waiting  []remoting.Message // in order
+	bytes    int
+	fault    error         // ends the reading
+	room     chan struct{} // closed and replaced when something was taken
+	commit   committed
+}
+
+func newReader(s *session, q Queue, offset, end int64) *reader {
+	r := &reader{session: s, queue: q, end: end, taken: offset, pulled: offset, max: offset, room: make(chan struct{})}
+	r.health = health.New(s.cfg.StallTimeout, s.log.With("queue", q.String()), time.Now())
+	if s.cfg.RateLimit > 0 {
+		r.limiter = rate.NewLimiter(rate.Limit(s.cfg.RateLimit), max(int(s.cfg.RateLimit), 1))
+	}
+	r.ctx, r.stop = context.WithCancel(s.life)
+	return r
+}
+
+// position is the first offset that no bundle has taken.
+func (r *reader) position() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.taken
+}
+
+// ready says that a bundle would find something to do.
+func (r *reader) ready() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.waiting) > 0 || r.pulled > r.taken || r.fault != nil
+}
+
+// run pulls until the queue's end, or until it is stopped.
+func (r *reader) run() {
+	defer r.release()
+	pauses := &backoff.ExponentialBackOff{
+		InitialInterval: min(100*time.Millisecond, r.session.cfg.RetryDelay), Multiplier: 2, RandomizationFactor: 0.2,
+		MaxInterval: r.session.cfg.RetryDelay,
+	}
+	pauses.Reset()
+	var master int64
+	moves := 0
+	for r.awaitRoom() {
+		result, err := r.session.client.Pull(r.ctx, remoting.PullRequest{
+			Queue: r.queue.remoting(), Group: r.session.cfg.Group, Offset: r.next(), Max: r.session.cfg.PullBatchSize,
+			Expression: r.session.cfg.expression(), Suspend: r.session.cfg.PullTimeout, BrokerID: master,
+		})
+		if r.ctx.Err() != nil {
+			return
+		}
+		if result != nil {
+			master = result.SuggestBroker
+		}
+		switch {
+		case err == nil:
+			moves = 0
+			r.took(result)
+			pauses.Reset()
+			continue
+		case remoting.ClassOf(err) == remoting.OffsetMoved && result != nil:
+			moves++
+			if err := r.moved(result, moves); err != nil {
+				r.fail(err)
+				return
+			}
+		default:
+			if result != nil && len(result.Messages) > 0 { // what came before the damage
+				r.took(result)
+			}
+			master = 0 // a slave that was suggested may be the one that fails
+			class := remoting.ClassOf(err)
+			r.session.stats.pullFailed.Add(1)
+			r.health.Failed(time.Now(), err, class == remoting.Permanent || class == remoting.NotFound)
+		}
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-time.After(pauses.NextBackOff()):
+		}
+	}
+}
+
+func (r *reader) next() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pulled
+}
+
+// awaitRoom waits until another pull may begin; false if the reading is over.
+func (r *reader) awaitRoom() bool {
+	for {
+		r.mu.Lock()
+		over := r.pulled >= r.end
+		full, room := len(r.waiting) >= r.session.cfg.QueueThreshold || r.bytes >= mostQueueBytes, r.room
+		r.mu.Unlock()
+		switch {
+		case over || r.ctx.Err() != nil:
+			return false
+		case !full:
+			return r.session.budget.await(r.ctx)
+		}
+		select {
+		case <-room:
+		case <-r.ctx.Done():
+			return false
+		}
+	}
+}
+
+// took keeps what a pull brought.
+func (r *reader) took(p *remoting.PullResult) {
+	now := time.Now()
+	r.health.Answered(now)
+	bytes := 0
+	for i := range p.Messages {
+		bytes += len(p.Messages[i].Body)
+	}
+	r.session.budget.take(len(p.Messages), bytes)
+	r.mu.Lock()
+	r.waiting = append(r.waiting, p.Messages...)
+	r.bytes += bytes
+	r.max = p.Max
+	advanced := p.Next > r.pulled
+	r.pulled = max(r.pulled, p.Next)
+	r.caughtUp = r.caughtUp || r.pulled >= p.Max
+	r.mu.Unlock()
+	r.session.stats.pulled.Add(int64(len(p.Messages)))
+	if advanced {
+		r.session.announce()
+	}
+}
+
+// mostMoves is how often in a row a broker may call an offset illegal that it
+// had itself said to go on at.
+const mostMoves = 3
+
+// moved follows the policy for an offset that the queue does not hold.
+func (r *reader) moved(p *remoting.PullResult, moves int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	from := r.pulled
+	to, err := inRange(r.queue.remoting(), from, "the position of the pipeline", r.session.cfg.OutOfRange, bounds{p.Min, p.Max})
+	if err != nil {
+		return err
+	}
+	if moves > mostMoves {
+		return fmt.Errorf("queue %s: the broker refuses offset %d again and again, and says the queue holds %d to %d", r.queue, from, p.Min, p.Max)
+	}
+	lost := max(min(to, p.Max)-from, 0)
+	r.session.log.Warn("the position is not in the queue any more", "queue", r.queue.String(), "position", from, "first", p.Min, "last", p.Max, "goes on at", to, "lost", lost)
+	r.session.stats.outOfRange.Add(1)
+	r.session.stats.outOfRangeLost.Add(lost)
+	if to < from { // the topic was made anew, and its offsets begin again
+		return fmt.Errorf("queue %s: the position %d lies beyond the queue's end %d: %w", r.queue, from, p.Max, errBackwards)
+	}
+	r.pulled = to
+	return nil
+}
+
+// errBackwards: a restriction cannot go back.
+var errBackwards = errors.New("start the pipeline anew to read the queue from its beginning")
+
+func (r *reader) fail(err error) {
+	r.mu.Lock()
+	r.fault = err
+	r.mu.Unlock()
+	r.session.announce()
+}
+
+// verdict is the error with which a bundle should fail, or nil.
+func (r *reader) verdict() error {
+	r.mu.Lock()
+	err := r.fault
+	r.mu.Unlock()
+	if err == nil {
+		err = r.health.Verdict(time.Now())
+	}
+	if err != nil {
+		return fmt.Errorf("rocketmqio.Read: %w", err)
+	}
+	return nil
+}
+
+// take removes up to most messages from the front, and returns the offset that
+// the position has reached with them: behind messages that were not wanted, too,
+// once nothing waits any more.
+func (r *reader) take(most int) (messages []remoting.Message, reached int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	most = min(most, len(r.waiting))
+	if r.limiter != nil {
+		for n := range most {
+			if !r.limiter.Allow() {
+				most = n
+				break
+			}
+		}
+	}
+	messages = r.waiting[:most:most]
+	r.waiting = r.waiting[most:]
+	switch {
+	case len(r.waiting) == 0:
+		r.waiting = nil
+		r.taken = r.pulled
+	case most > 0:
+		r.taken = messages[most-1].QueueOffset + 1
+	}
+	r.forget(messages)
+	return messages, r.taken
+}
+
+// forget gives back what the messages had taken of the limits. The caller holds
+// the lock.
+func (r *reader) forget(messages []remoting.Message) {
+	if len(messages) == 0 {
+		return
+	}
+	bytes := 0
+	for i := range messages {
+		bytes += len(messages[i].Body)
+	}
+	r.bytes -= bytes
+	r.session.budget.take(-len(messages), -bytes)
+	close(r.room)
+	r.room = make(chan struct{})
+}
+
+// release gives back everything when the reader ends unread; a reader that has
+// pulled all it should still has it taken by bundles.
+func (r *reader) release() {
+	if r.ctx.Err() == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget(r.waiting)
+	r.waiting = nil
+}
+
+// backlog is how many offsets there are from one on, as last heard.
+func (r *reader) backlog(from int64) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return max(min(r.max, r.end)-from, 0)
+}
+
+// isIdle says that all the queue had was taken.
+func (r *reader) isIdle() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.caughtUp && r.taken >= r.max
+}
