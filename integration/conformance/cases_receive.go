@@ -243,6 +243,7 @@ func receiveCases() []testCase {
 		{
 			// The bound is on what the proxy renews for a client.
 			name: "a client with more than a hundred un-acked messages under auto-renew is refused",
+			only: AutoRenew,
 			run: func(s *scene) {
 				c := s.consumer()
 				renew := func(r *v2.ReceiveMessageRequest) { r.AutoRenew = true }

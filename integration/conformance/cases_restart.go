@@ -48,7 +48,6 @@ func restartCases() []testCase {
 		},
 		{
 			// The broker keeps lite subscriptions in memory.
-			only:  BrokerRestart,
 			name:  "after a restart of the broker a subscription must be sent again, and the session lives on",
 			alone: true,
 			run: func(s *scene) {
@@ -68,7 +67,6 @@ func restartCases() []testCase {
 			// invisible is visible again after a restart, and an old handle that
 			// has not run out is taken at its word. Acking the second message
 			// of a batch then acks the first one too: it is lost.
-			only:  BrokerRestart,
 			name:  "after a restart of the broker an ack of a later message acks the earlier ones with it",
 			alone: true,
 			run: func(s *scene) {

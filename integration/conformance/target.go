@@ -68,8 +68,8 @@ const (
 	// Dispatch is that a waiting message is put aside for one client of its
 	// group, and stays so for ten seconds if that client does not ask.
 	Dispatch Feature = "messages are put aside for one client"
-	// BrokerRestart is that the broker can be restarted behind its proxy.
-	BrokerRestart Feature = "a restart of the broker alone"
+	// AutoRenew is that the proxy renews messages and counts those that it does.
+	AutoRenew Feature = "messages are renewed by the proxy"
 )
 
 // Broker is a running broker with its proxy, as a case sees it.
