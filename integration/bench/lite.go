@@ -50,7 +50,7 @@ func liteCommand() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.IntVar(&f.load.Messages, "messages", 0, "messages of each leg; 0 for the target's default (real 10000, embedded 50000)")
+	flags.IntVar(&f.load.Messages, "messages", 0, "messages of each leg; 0 for the target's default (real 15000, embedded 50000)")
 	flags.IntVar(&f.load.LiteTopics, "lite-topics", 200, "lite topics that they lie in")
 	flags.IntVar(&f.load.Body, "body", 256, "bytes of each body")
 	flags.IntVar(&f.load.Concurrency, "concurrency", 4, "polls under way at a time")
@@ -90,7 +90,7 @@ func (f *liteFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		load   int
 		result **comparison.Summary
 	}{
-		{targetReal, startReal, 10_000, &report.Real},
+		{targetReal, startReal, 15_000, &report.Real},
 		{targetEmbedded, startEmbedded, 50_000, &report.Embedded},
 	} {
 		if f.target != t.name && f.target != targetBoth {

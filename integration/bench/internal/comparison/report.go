@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"text/tabwriter"
+	"time"
 )
 
 // Report is what a benchmark found, per server. A server that was not measured
@@ -91,14 +92,14 @@ func (r Report) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(
 // WriteTable writes each run of a server, for people.
 func WriteTable(w io.Writer, server string, pairs []Pair) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, server+"\tmessages/s\tratio\tCPU µs/msg\tallocs/msg\tbytes/msg\tmsgs/call\tlargest\t")
+	fmt.Fprintln(t, server+"\tmessages/s\tratio\tfirst ack\tCPU µs/msg\tallocs/msg\tbytes/msg\tmsgs/call\tlargest\t")
 	for i, p := range pairs {
 		for _, side := range Order(i) {
 			r, ratio := p.Raw, ""
 			if side == Pipeline {
 				r, ratio = p.Pipeline, fmt.Sprintf("%.3f", p.Ratio())
 			}
-			fmt.Fprintf(t, "%d %v\t%.0f\t%s\t%.1f\t%.1f\t%.0f\t%.1f\t%d\t\n", i+1, side, r.PerSecond(), ratio,
+			fmt.Fprintf(t, "%d %v\t%.0f\t%s\t%v\t%.1f\t%.1f\t%.0f\t%.1f\t%d\t\n", i+1, side, r.PerSecond(), ratio, r.FirstAck.Round(time.Millisecond),
 				float64(r.CPUPerMessage().Nanoseconds())/1000, r.AllocationsPerMessage(), r.BytesPerMessage(), r.MessagesPerCall(), r.LargestCall)
 		}
 	}

@@ -11,6 +11,8 @@ type Run struct {
 	// was received and ends with the last acknowledgement.
 	Messages int
 	Elapsed  time.Duration
+	// FirstAck is the part of Elapsed until the first acknowledgement.
+	FirstAck time.Duration
 	// CPU is the processor time that this process used in Elapsed; 0 where the
 	// system does not tell.
 	CPU time.Duration

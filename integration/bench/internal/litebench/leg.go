@@ -71,7 +71,7 @@ func (l *Leg) Run(ctx context.Context, side comparison.Side) (comparison.Run, er
 		return comparison.Run{}, fmt.Errorf("%v leg on topic %q: %d of %d messages were not acknowledged", side, Topic(l.Name), missing, l.Messages)
 	}
 	return comparison.Run{
-		Messages: l.Messages, Elapsed: t.elapsed(), CPU: t.cpu(), Allocations: spent.allocations, AllocatedBytes: spent.bytes,
+		Messages: l.Messages, Elapsed: t.elapsed(), FirstAck: t.firstAck(), CPU: t.cpu(), Allocations: spent.allocations, AllocatedBytes: spent.bytes,
 		Calls: int(t.calls.Load()), LargestCall: int(t.largest.Load()),
 	}, nil
 }

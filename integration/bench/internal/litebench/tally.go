@@ -15,6 +15,7 @@ type tally struct {
 	count   atomic.Int64  // of those
 	done    chan struct{} // closed when all are acked
 	first   atomic.Int64  // when the first message was received, in ns since 1970
+	begun   atomic.Int64  // when the first ack was answered
 	last    atomic.Int64  // when the last ack was answered
 	calls   atomic.Int64  // requests or bundles that had messages
 	largest atomic.Int64
@@ -61,7 +62,11 @@ func (t *tally) ack(i int) {
 	if i < 0 || i >= len(t.acked) || t.acked[i].Swap(true) {
 		return
 	}
-	if t.count.Add(1) == int64(len(t.acked)) {
+	n := t.count.Add(1)
+	if n == 1 {
+		t.begun.Store(time.Now().UnixNano())
+	}
+	if n == int64(len(t.acked)) {
 		t.last.Store(time.Now().UnixNano())
 		t.cpuLast.Store(int64(cpuTime()))
 		close(t.done)
@@ -71,6 +76,8 @@ func (t *tally) ack(i int) {
 func (t *tally) distinct() int { return int(t.count.Load()) }
 
 func (t *tally) elapsed() time.Duration { return time.Duration(t.last.Load() - t.first.Load()) }
+
+func (t *tally) firstAck() time.Duration { return time.Duration(t.begun.Load() - t.first.Load()) }
 
 // cpu is the processor time that this process used meanwhile.
 func (t *tally) cpu() time.Duration { return time.Duration(t.cpuLast.Load() - t.cpuFirst.Load()) }

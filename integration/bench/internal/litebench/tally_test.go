@@ -1,0 +1,64 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package litebench
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestIDsTellTheirNumberAndForeignOnesDoNot(t *testing.T) {
+	x, other := newIDs(), newIDs()
+	for _, c := range []struct {
+		name, id string
+		want     int
+	}{
+		{"the first", x.of(0), 0},
+		{"a large one", x.of(1_234_567), 1_234_567},
+		{"one of another leg", other.of(3), -1},
+		{"one cut short", x.of(3)[:30], -1},
+		{"none at all", "", -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := x.number(c.id); got != c.want {
+				t.Errorf("number of %q: got %d, want %d", c.id, got, c.want)
+			}
+		})
+	}
+	if len(x.of(1)) != 34 {
+		t.Errorf("got an id of %d characters, RocketMQ's have 34", len(x.of(1)))
+	}
+}
+
+func TestTheTallyCountsEachMessageOnce(t *testing.T) {
+	tally := newTally(3)
+	for _, i := range []int{0, 0, 1, -1, 3, 1} {
+		tally.ack(i)
+	}
+	if got := tally.distinct(); got != 2 {
+		t.Errorf("got %d, want 2", got)
+	}
+	select {
+	case <-tally.done:
+		t.Error("it is done with a message missing")
+	default:
+	}
+	tally.ack(2)
+	<-tally.done
+}
+
+func TestTheClockRunsFromTheEarliestMessage(t *testing.T) {
+	tally := newTally(1)
+	now := time.Now()
+	var wg sync.WaitGroup
+	for _, ago := range []time.Duration{time.Second, time.Minute, time.Hour, time.Millisecond} {
+		wg.Go(func() { tally.received(now.Add(-ago)) })
+	}
+	wg.Wait()
+	tally.ack(0)
+	if got := tally.elapsed(); got < time.Hour || got > time.Hour+time.Minute {
+		t.Errorf("got %v, want an hour and a little", got)
+	}
+}
