@@ -5,8 +5,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -111,7 +109,7 @@ func pipelineFlags(f *pflag.FlagSet, o *fairshare.Options) {
 func reportFlags(f *pflag.FlagSet, o *fairshare.Options, extra *fairshareFlags) {
 	f.StringSliceVar(&o.Legs, "legs", o.Legs, "legs to run and their order: none, fair")
 	f.DurationVar(&o.DrainTimeout, "drain-timeout", o.DrainTimeout, "how long to wait, after the load, until all is acknowledged")
-	f.StringVar(&o.Plot, "plot", filepath.Join(os.TempDir(), "fairshare.svg"), "where to write the plot")
+	f.StringVar(&o.Plot, "plot", o.Plot, "where to write the plot")
 	f.BoolVar(&extra.verbose, "verbose", false, "show the log of the runner on stderr")
 }
 

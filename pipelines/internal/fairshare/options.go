@@ -9,6 +9,8 @@ package fairshare
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -63,6 +65,7 @@ func Defaults() Options {
 		InvisibleDuration: time.Minute,
 		Legs:              []string{report.NameNone, report.NameFair},
 		DrainTimeout:      2 * time.Minute,
+		Plot:              filepath.Join(os.TempDir(), "fairshare.svg"),
 	}
 }
 
@@ -81,7 +84,7 @@ const mostMessages = 1_000_000
 // Check refuses options that cannot work. Its error names, one a line, each flag
 // that is wrong and its value.
 func (o *Options) Check() error {
-	faults := []error{o.checkConnection(), o.checkLoad(), o.checkPipeline(), o.checkLegs()}
+	faults := []error{o.checkConnection(), o.checkLoad(), o.checkPipeline(), o.checkLegs(), o.checkPlot()}
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
@@ -153,6 +156,21 @@ func (o *Options) checkLegs() error {
 		if slices.Contains(o.Legs[:i], leg) {
 			return fmt.Errorf("--legs: %s is named twice in %q", leg, strings.Join(o.Legs, ","))
 		}
+	}
+	return nil
+}
+
+// checkPlot finds out before the run, and not after it, that there is no such
+// folder.
+func (o *Options) checkPlot() error {
+	if o.Plot == "" {
+		return errors.New("--plot is empty: want the path of the SVG file to write")
+	}
+	folder := filepath.Dir(o.Plot)
+	if info, err := os.Stat(folder); err != nil {
+		return fmt.Errorf("--plot %q: %w", o.Plot, err)
+	} else if !info.IsDir() {
+		return fmt.Errorf("--plot %q: %s is no folder", o.Plot, folder)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func conclude(out io.Writer, legs []report.Leg, plot string, interrupted bool) e
 		return nil
 	}
 	fmt.Fprintln(out)
-	faults := []error{report.Table(out, legs)}
+	faults := []error{report.Table(out, legs, interrupted)}
 	if err := report.Plot(plot, legs); err != nil {
 		faults = append(faults, err)
 	} else {

@@ -10,7 +10,9 @@ import (
 	"os"
 	"time"
 
+	stdfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -39,6 +41,7 @@ const mostPoints = 1500
 // share their axes.
 func Plot(path string, legs []Leg) error {
 	canvas := vgsvg.New(panelWidth*vg.Length(max(1, len(legs))), panelHeight)
+	paintBackground(canvas)
 	tiles := draw.Tiles{Rows: 1, Cols: max(1, len(legs)), PadX: vg.Centimeter / 2,
 		PadTop: 3 * vg.Millimeter, PadBottom: 3 * vg.Millimeter, PadLeft: 3 * vg.Millimeter, PadRight: 5 * vg.Millimeter}
 	panels := make([]*plot.Plot, len(legs))
@@ -55,6 +58,13 @@ func Plot(path string, legs []Leg) error {
 		}
 	}
 	return writeFile(path, canvas)
+}
+
+// paintBackground makes it white, also where the viewer's is dark.
+func paintBackground(canvas *vgsvg.Canvas) {
+	w, h := canvas.Size()
+	canvas.SetColor(color.White)
+	canvas.Fill(vg.Rectangle{Max: vg.Point{X: w, Y: h}}.Path())
 }
 
 func writeFile(path string, canvas *vgsvg.Canvas) error {
@@ -76,6 +86,9 @@ func writeFile(path string, canvas *vgsvg.Canvas) error {
 // a logarithmic scale.
 type axes struct{ maxX, minY, maxY float64 }
 
+// roomForLegend is what the logarithmic axis has above the highest point.
+const roomForLegend = 4
+
 func commonAxes(legs []Leg) axes {
 	a := axes{maxX: 1, minY: 1, maxY: 1}
 	for _, l := range legs {
@@ -86,7 +99,8 @@ func commonAxes(legs []Leg) axes {
 		}
 	}
 	a.minY = math.Pow(10, math.Floor(math.Log10(a.minY)))
-	a.maxY *= 1.5
+	a.maxX *= 1.02 // so that the last dots do not stand on the edge
+	a.maxY *= roomForLegend
 	return a
 }
 
@@ -100,10 +114,12 @@ var titles = map[string]string{
 
 func panel(l Leg, a axes) (*plot.Plot, error) {
 	p := plot.New()
+	style(p)
 	p.Title.Text = l.Name + ": " + titles[l.Name]
-	p.X.Label.Text = "published at (s)"
-	p.Y.Label.Text = "publish to ack (s)"
+	p.X.Label.Text = "published, seconds from the start of the load"
+	p.Y.Label.Text = "from publish to ack, seconds"
 	p.X.Min, p.X.Max = 0, a.maxX
+	p.X.Tick.Marker = plot.TickerFunc(secondTicks)
 	p.Y.Min, p.Y.Max = a.minY, a.maxY
 	p.Y.Scale = plot.LogScale{}
 	p.Y.Tick.Marker = plot.TickerFunc(latencyTicks)
@@ -117,6 +133,20 @@ func panel(l Leg, a axes) (*plot.Plot, error) {
 		return nil, err
 	}
 	return p, addLevel(p, l.Summary.CalmP99, a)
+}
+
+// style sets the fonts.
+func style(p *plot.Plot) {
+	for _, f := range []*font.Font{
+		&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font,
+		&p.X.Tick.Label.Font, &p.Y.Tick.Label.Font, &p.Legend.TextStyle.Font,
+	} {
+		f.Variant = "Sans"
+	}
+	p.Title.TextStyle.Font.Size = vg.Points(12)
+	p.Title.TextStyle.Font.Weight = stdfont.WeightBold
+	p.Title.Padding = 2 * vg.Millimeter
+	p.Legend.TextStyle.Font.Size = vg.Points(10)
 }
 
 func addDots(p *plot.Plot, name string, xys plotter.XYs, c color.Color, radius vg.Length) error {
@@ -145,7 +175,7 @@ func addLevel(p *plot.Plot, ms *float64, a axes) error {
 	}
 	line.LineStyle = draw.LineStyle{Color: calmColour, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(4), vg.Points(3)}}
 	p.Add(line)
-	p.Legend.Add(fmt.Sprintf("calm p99 = %s", millis(ms)), line)
+	p.Legend.Add(fmt.Sprintf("calm tenants, p99: %.1f s", *ms/1000), line)
 	return nil
 }
 
@@ -163,6 +193,16 @@ func sample(points []stats.Point, noisy bool) plotter.XYs {
 		out = append(out, all[i])
 	}
 	return out
+}
+
+// secondTicks puts about ten marks at whole seconds.
+func secondTicks(low, high float64) []plot.Tick {
+	step := max(1, math.Ceil((high-low)/10))
+	var ticks []plot.Tick
+	for v := math.Ceil(low); v <= high; v += step {
+		ticks = append(ticks, plot.Tick{Value: v, Label: fmt.Sprintf("%g", v)})
+	}
+	return ticks
 }
 
 // latencyTicks puts a mark at 1, 2 and 5 of each power of ten.

@@ -19,10 +19,15 @@ type Leg struct {
 }
 
 // Table writes the legs side by side, and what the policy changed for the calm
-// tenants if both legs measured it.
-func Table(out io.Writer, legs []Leg) error {
+// tenants if both legs measured it. What an interrupted run did not acknowledge
+// is not lost.
+func Table(out io.Writer, legs []Leg, interrupted bool) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "leg\tpublished\tacked\tlost\tdeferred\tredelivered\tcalm p50\tcalm p99\tnoisy p50\tnoisy p99\ttook\t\n")
+	missing := "lost"
+	if interrupted {
+		missing = "left"
+	}
+	fmt.Fprint(w, "leg\tpublished\tacked\t"+missing+"\tdeferred\tredelivered\tcalm p50\tcalm p99\tnoisy p50\tnoisy p99\ttook\t\n")
 	for _, l := range legs {
 		s := l.Summary
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%.1f s\t\n", l.Name,
@@ -32,7 +37,7 @@ func Table(out io.Writer, legs []Leg) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if verdict := compare(legs); verdict != "" {
+	if verdict := compare(legs); verdict != "" && !interrupted {
 		fmt.Fprintln(out, verdict)
 	}
 	return nil
