@@ -278,6 +278,6 @@ func (s *session) assign(ctx context.Context, q remoting.Queue, first bool) (ass
 	if a.End, err = lastOffset(ctx, s.client, q, s.cfg.End, b); err != nil {
 		return a, err
 	}
-	s.log.Info("queue found", "queue", a.Queue.String(), "holds", fmt.Sprintf("%d-%d", b.min, b.max), "start", a.Start, "start mode", s.cfg.Start.Mode)
+	s.log.Info("queue found", "queue", a.Queue.String(), "holds", fmt.Sprintf("%d-%d", b.min, b.max), "start", a.Start, "mode", s.cfg.Start.Steps[0].Mode)
 	return a, nil
 }

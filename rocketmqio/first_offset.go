@@ -35,32 +35,31 @@ func boundsOf(ctx context.Context, o offsets, q remoting.Queue) (b bounds, err e
 }
 
 // firstOffset decides where to begin in a queue. Only the broker's word that
-// the group has no offset makes it fall back; any failure is returned.
+// the group has no offset leads to the next step; any failure is returned.
 func firstOffset(ctx context.Context, o offsets, q remoting.Queue, group string, s Start, policy OutOfRange, b bounds) (int64, error) {
-	switch s.Mode {
-	case startEarliest:
-		return b.min, nil
-	case startLatest:
-		return b.max, nil
-	case startTimestamp:
-		return offsetAt(ctx, o, q, s.At, b)
-	case startSpecific:
-		offset, ok := s.Offsets[queueOf(q).String()]
-		if !ok {
-			return firstOffset(ctx, o, q, group, *s.Fallback, policy, b)
+	for _, step := range s.Steps {
+		switch step.Mode {
+		case startEarliest:
+			return b.min, nil
+		case startLatest:
+			return b.max, nil
+		case startTimestamp:
+			return offsetAt(ctx, o, q, step.At, b)
+		case startSpecific:
+			if offset, ok := step.Offsets[queueOf(q).String()]; ok {
+				return inRange(q, offset, "the start", policy, b)
+			}
+		case startCommitted:
+			offset, found, err := o.QueryCommitted(ctx, q, group)
+			if err != nil {
+				return 0, err
+			}
+			if found && offset >= 0 {
+				return inRange(q, offset, "the offset committed for group "+group, policy, b)
+			}
 		}
-		return inRange(q, offset, "the start", policy, b)
-	case startCommitted:
-		offset, found, err := o.QueryCommitted(ctx, q, group)
-		if err != nil {
-			return 0, err
-		}
-		if !found || offset < 0 {
-			return firstOffset(ctx, o, q, group, *s.Fallback, policy, b)
-		}
-		return inRange(q, offset, "the offset committed for group "+group, policy, b)
 	}
-	return 0, fmt.Errorf("start mode %q", s.Mode)
+	return 0, fmt.Errorf("start of queue %s: no step of %v has an answer", queueOf(q), s.Steps)
 }
 
 // offsetAt finds the first message stored at or after an instant; the end of the

@@ -24,34 +24,59 @@ const (
 // pipeline starts. Queues that are added to a topic later are read from their
 // first message on, whatever the start.
 type Start struct {
-	Mode     startMode        `json:"mode"`
-	At       int64            `json:"at,omitempty"` // milliseconds since 1970
-	Offsets  map[string]int64 `json:"offsets,omitempty"`
-	Fallback *Start           `json:"fallback,omitempty"`
+	// Steps are tried one after the other; the last one always has an answer.
+	// It is a list because a type that holds itself cannot be part of a graph.
+	Steps []startStep `json:"steps"`
+}
+
+type startStep struct {
+	Mode    startMode        `json:"mode"`
+	At      int64            `json:"at,omitempty"` // milliseconds since 1970
+	Offsets map[string]int64 `json:"offsets,omitempty"`
+}
+
+func startAt(first startStep, fallback ...startStep) Start {
+	return Start{Steps: append([]startStep{first}, fallback...)}
 }
 
 // Earliest begins at the first message that the queue still holds.
-func Earliest() Start { return Start{Mode: startEarliest} }
+func Earliest() Start { return startAt(startStep{Mode: startEarliest}) }
 
 // Latest begins behind the last message that is there when the pipeline starts.
-func Latest() Start { return Start{Mode: startLatest} }
+func Latest() Start { return startAt(startStep{Mode: startLatest}) }
 
 // Committed begins where the consumer group has committed, and at fallback in a
 // queue for which it has not. A failure to ask is never taken for that.
-func Committed(fallback Start) Start { return Start{Mode: startCommitted, Fallback: &fallback} }
+func Committed(fallback Start) Start {
+	return startAt(startStep{Mode: startCommitted}, fallback.Steps...)
+}
 
 // Timestamp begins at the first message stored at t or later, to the
 // millisecond; at the end of a queue that has none.
-func Timestamp(t time.Time) Start { return Start{Mode: startTimestamp, At: t.UnixMilli()} }
+func Timestamp(t time.Time) Start {
+	return startAt(startStep{Mode: startTimestamp, At: t.UnixMilli()})
+}
 
 // Specific begins at an offset for each queue named, and at fallback in the
 // others.
 func Specific(offsets map[Queue]int64, fallback Start) Start {
-	s := Start{Mode: startSpecific, Offsets: make(map[string]int64, len(offsets)), Fallback: &fallback}
+	return startAt(startStep{Mode: startSpecific, Offsets: named(offsets)}, fallback.Steps...)
+}
+
+func named(offsets map[Queue]int64) map[string]int64 {
+	out := make(map[string]int64, len(offsets))
 	for q, offset := range offsets {
-		s.Offsets[q.String()] = offset
+		out[q.String()] = offset
 	}
-	return s
+	return out
+}
+
+// only is the mode of a start that needs no fallback, else empty.
+func (s Start) only() startStep {
+	if len(s.Steps) == 1 {
+		return s.Steps[0]
+	}
+	return startStep{}
 }
 
 // Queue names one queue of a topic.
@@ -66,29 +91,48 @@ type Queue struct {
 func (q Queue) String() string { return fmt.Sprintf("%s/%s/%d", q.Topic, q.Broker, q.ID) }
 
 func (s Start) check() error {
+	if len(s.Steps) == 0 {
+		return errors.New("no start: want Earliest, Latest, Committed, Timestamp or Specific")
+	}
+	for i, step := range s.Steps {
+		if err := step.check(); err != nil {
+			return err
+		}
+		if last := i == len(s.Steps)-1; step.mayPass() == last {
+			return fmt.Errorf("start %s: want a fallback of Earliest, Latest or Timestamp at its end", step.Mode)
+		}
+	}
+	return nil
+}
+
+// mayPass says that the step may have no answer for a queue.
+func (s startStep) mayPass() bool { return s.Mode == startCommitted || s.Mode == startSpecific }
+
+func (s startStep) check() error {
 	switch s.Mode {
-	case startEarliest, startLatest:
-		return nil
+	case startEarliest, startLatest, startCommitted:
 	case startTimestamp:
 		if s.At <= 0 {
 			return fmt.Errorf("start timestamp %v lies before 1970", time.UnixMilli(s.At).UTC())
 		}
-		return nil
-	case startCommitted, startSpecific:
-		for q, offset := range s.Offsets {
-			if offset < 0 {
-				return fmt.Errorf("start offset %d of queue %s is negative", offset, q)
-			}
-		}
-		if s.Mode == startSpecific && len(s.Offsets) == 0 {
+	case startSpecific:
+		if len(s.Offsets) == 0 {
 			return errors.New("specific start without any offset")
 		}
-		if s.Fallback == nil || s.Fallback.Mode == s.Mode {
-			return fmt.Errorf("start %s needs another start to fall back to", s.Mode)
-		}
-		return s.Fallback.check()
+		return checkOffsets("start", s.Offsets)
+	default:
+		return fmt.Errorf("start %q: want Earliest, Latest, Committed, Timestamp or Specific", s.Mode)
 	}
-	return fmt.Errorf("start %q: want Earliest, Latest, Committed, Timestamp or Specific", s.Mode)
+	return nil
+}
+
+func checkOffsets(what string, offsets map[string]int64) error {
+	for q, offset := range offsets {
+		if offset < 0 {
+			return fmt.Errorf("%s offset %d of queue %s is negative", what, offset, q)
+		}
+	}
+	return nil
 }
 
 // endMode is where in a queue reading ends.
@@ -118,11 +162,7 @@ func AtTimestamp(t time.Time) End { return End{Mode: endTimestamp, At: t.UnixMil
 // AtSpecific ends before an offset for each queue named, waiting for it if it is
 // not there yet; other queues are not read.
 func AtSpecific(offsets map[Queue]int64) End {
-	e := End{Mode: endSpecific, Offsets: make(map[string]int64, len(offsets))}
-	for q, offset := range offsets {
-		e.Offsets[q.String()] = offset
-	}
-	return e
+	return End{Mode: endSpecific, Offsets: named(offsets)}
 }
 
 func (e End) check() error {
@@ -136,11 +176,7 @@ func (e End) check() error {
 		if len(e.Offsets) == 0 {
 			return errors.New("specific end without any offset")
 		}
-		for q, offset := range e.Offsets {
-			if offset < 0 {
-				return fmt.Errorf("end offset %d of queue %s is negative", offset, q)
-			}
-		}
+		return checkOffsets("end", e.Offsets)
 	default:
 		return fmt.Errorf("end %q: want AtLatest, AtTimestamp or AtSpecific", e.Mode)
 	}
@@ -148,15 +184,16 @@ func (e End) check() error {
 }
 
 // checkRange refuses a start that cannot come before the end.
-func checkRange(s Start, e End) error {
+func checkRange(start Start, e End) error {
+	s := start.only()
 	switch {
 	case s.Mode == startLatest && e.Mode == endLatest:
 		return errors.New("start latest and end latest: nothing lies between them")
 	case s.Mode == startTimestamp && e.Mode == endTimestamp && s.At >= e.At:
 		return fmt.Errorf("start timestamp %v is not before end timestamp %v", time.UnixMilli(s.At).UTC(), time.UnixMilli(e.At).UTC())
-	case s.Mode == startSpecific && e.Mode == endSpecific:
+	case e.Mode == endSpecific && len(start.Steps) > 0:
 		for q, to := range e.Offsets {
-			if from, ok := s.Offsets[q]; ok && from > to {
+			if from, ok := start.Steps[0].Offsets[q]; ok && from > to {
 				return fmt.Errorf("queue %s: start offset %d lies beyond end offset %d", q, from, to)
 			}
 		}

@@ -102,7 +102,7 @@ func (fn *queueSource) read(ctx context.Context, s *session, r *reader, rt *sdf.
 	began := time.Now()
 	some := readSome{reached: r.position()}
 	for some.emitted < mostRecords && time.Since(began) < mostTime && ctx.Err() == nil {
-		before := some.reached
+		claimed := some.reached // all before it
 		messages, reached := r.take(mostRecords - some.emitted)
 		for i := range messages {
 			m := &messages[i]
@@ -110,6 +110,7 @@ func (fn *queueSource) read(ctx context.Context, s *session, r *reader, rt *sdf.
 				some.ended = true
 				return some, nil
 			}
+			claimed = m.QueueOffset + 1
 			if m.Err != nil {
 				corruptCounter.Inc(ctx, 1)
 				return some, fmt.Errorf("rocketmqio.Read: message at offset %d of queue %s: %w", m.QueueOffset, r.queue, m.Err)
@@ -121,7 +122,7 @@ func (fn *queueSource) read(ctx context.Context, s *session, r *reader, rt *sdf.
 			some.emitted++
 		}
 		some.reached = reached
-		if reached > before && !rt.TryClaim(reached-1) { // nothing wanted lay in between
+		if reached > claimed && !rt.TryClaim(reached-1) { // nothing wanted lay in between
 			some.ended = true
 			return some, nil
 		}
