@@ -52,6 +52,7 @@ const (
 	RemotingUnregister     Method = "RemotingUnregister"     // 35
 	RemotingEndTransaction Method = "RemotingEndTransaction" // 37
 	RemotingConsumerList   Method = "RemotingConsumerList"   // 38
+	RemotingCheckClient    Method = "RemotingCheckClient"    // 46
 	RemotingRoute          Method = "RemotingRoute"          // 105
 	RemotingCluster        Method = "RemotingCluster"        // 106
 	RemotingCreateGroup    Method = "RemotingCreateGroup"    // 200

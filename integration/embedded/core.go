@@ -35,12 +35,13 @@ type core struct {
 	strays sync.WaitGroup // long polls that go on without their clients
 
 	// What only the remoting side knows.
-	offsets   map[offsetKey]int64  // committed by groups
-	consumers map[string]*members  // by group, from heartbeats
-	holds     map[*hold]struct{}   // pulls that wait
-	pulls     journal[Pull]        // for inspection
-	commits   journal[Commit]      // for inspection
-	delayed   map[stopper]struct{} // messages with a delay level that are not due
+	offsets     map[offsetKey]int64  // committed by groups
+	consumers   map[string]*members  // by group, from heartbeats
+	holds       map[*hold]struct{}   // pulls that wait
+	pulls       journal[Pull]        // for inspection
+	commits     journal[Commit]      // for inspection
+	firstStored int64                // when the first message was stored, in milliseconds
+	delayed     map[stopper]struct{} // messages with a delay level that are not due
 
 	onUnsubscribe func(clientID, liteTopic string) // set once, before the broker serves
 }

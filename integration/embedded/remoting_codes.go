@@ -21,6 +21,7 @@ const (
 	codeUnregister     = 35
 	codeEndTransaction = 37
 	codeConsumerList   = 38
+	codeCheckClient    = 46
 	codeRoute          = 105
 	codeCluster        = 106
 	codeCreateGroup    = 200
@@ -55,6 +56,7 @@ var brokerHandlers = map[int]remotingHandler{
 	codeConsumerList:   {RemotingConsumerList, (*remotingCall).consumerList},
 	codeCreateTopic:    {RemotingCreateTopic, (*remotingCall).createTopic},
 	codeCreateGroup:    {RemotingCreateGroup, (*remotingCall).createGroup},
+	codeCheckClient:    {RemotingCheckClient, (*remotingCall).checkClient},
 	codeEndTransaction: {RemotingEndTransaction, (*remotingCall).endTransaction},
 }
 

@@ -4,15 +4,16 @@
 package embedded
 
 import (
-	"math"
 	"strconv"
-	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
 // uniqueFlag in a query's fields says that the key is the unique one.
 const uniqueFlag = "_UNIQUE_KEY_QUERY"
+
+// maxQueried is how many messages a query returns at most (maxMsgsNumBatch).
+const maxQueried = 64
 
 // maxUnique is how many messages a query by unique key returns, whatever it asks
 // for.
@@ -42,12 +43,14 @@ func (c *remotingCall) lookUp() []*record {
 	if t == nil {
 		return nil
 	}
-	unique, most := c.flag(uniqueFlag, false) || c.text("indexType") == "U", int(c.number("maxNum", 0))
-	if unique {
+	key, most := c.text("key"), min(int(c.number("maxNum", 0)), maxQueried)
+	switch {
+	case c.flag(uniqueFlag, false):
 		most = maxUnique
+	case c.text("indexType") == "T":
+		key = tagKey + key
 	}
-	from, to := c.number("beginTimestamp", 0), c.number("endTimestamp", math.MaxInt64)
-	found := t.lookUp(c.at.broker, c.text("key"), unique, most, time.UnixMilli(from), time.UnixMilli(min(to, 1<<50)))
+	found := core.lookUp(t, c.at.broker, key, most, c.number("beginTimestamp", 0), c.number("endTimestamp", 0))
 	for _, r := range found {
 		r.wireOf()
 	}

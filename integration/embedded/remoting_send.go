@@ -92,6 +92,9 @@ func (c *remotingCall) sending() (*sending, *remoting.Command) {
 func (s *sending) contents() ([]content, *remoting.Command) {
 	c := s.call
 	most := c.at.b.cfg.maxBodySize
+	if len(c.cmd.Body) == 0 {
+		return nil, c.refuse(remoting.CodeSystemError, "java.lang.NullPointerException: Cannot read the array length because the return value of \"org.apache.rocketmq.remoting.protocol.RemotingCommand.getBody()\" is null, org.apache.rocketmq.broker.processor.AbstractSendMessageProcessor.buildMsgContext(AbstractSendMessageProcessor.java:361)")
+	}
 	if !s.batch {
 		m := s.content(s.properties, s.flag, c.cmd.Body)
 		if len(c.cmd.Body) > most || len(m.wire.properties) > 1<<15-1 {
@@ -99,8 +102,11 @@ func (s *sending) contents() ([]content, *remoting.Command) {
 		}
 		return []content{m}, nil
 	}
+	if len(c.cmd.Body) > most {
+		return nil, c.refuse(remoting.CodeSystemError, "java.lang.RuntimeException: message body size exceeded, org.apache.rocketmq.store.MessageExtEncoder.encode(MessageExtEncoder.java:290)")
+	}
 	entries, err := remoting.DecodeBatch(c.cmd.Body)
-	if err != nil || len(c.cmd.Body) > most {
+	if err != nil {
 		return nil, s.illegal()
 	}
 	var list []content
@@ -116,11 +122,11 @@ func (s *sending) illegal() *remoting.Command {
 	return s.call.refuse(remoting.CodeMessageIllegal, "the message is illegal, maybe msg body or properties length not matched. msg body length limit %dB, msg properties length limit 32KB.", s.call.at.b.cfg.maxBodySize)
 }
 
-// content makes a message. The broker names its cluster in the properties, and
-// gives a unique key to a message without one.
+// content makes a message. The broker adds region, cluster and whether it traces
+// to the properties, and gives a unique key to a message without one.
 func (s *sending) content(p remoting.Properties, flag int32, body []byte) content {
 	id := p.Get(remoting.PropertyUniqueKey)
-	added := p
+	added := addProperty(addProperty(p, "MSG_REGION", "DefaultRegion"), "TRACE_ON", "true")
 	if id == "" {
 		id = s.call.at.b.ids.next()
 		added = addProperty(added, remoting.PropertyUniqueKey, id)

@@ -229,6 +229,9 @@ func (c *core) appendTo(main *queue, m content, inLite bool) *record {
 	if r.stored.IsZero() {
 		r.stored = c.clock.Now()
 	}
+	if c.firstStored == 0 {
+		c.firstStored = r.stored.UnixMilli()
+	}
 	c.commitLog += int64(len(m.body)) + 128
 	r.commitLog = c.commitLog
 	r.queueID, r.number, r.sendOffset = main.id, main.number, main.maxOffset()

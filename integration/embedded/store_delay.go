@@ -4,9 +4,7 @@
 package embedded
 
 import (
-	"maps"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
@@ -34,29 +32,15 @@ func (c *core) put(q *queue, m content) *record {
 	if !t.at(q.broker).exists() {
 		t.reshape(q.broker, shape{reads: len(delayLevels), writes: len(delayLevels), perm: permRead | permWrite})
 	}
-	waiting := m
-	waiting.topic = scheduleTopic
+	// The properties that the schedule needs stay with the message to the end.
 	w := *m.wire
 	w.properties = addProperty(addProperty(w.properties, propertyRealTopic, m.topic), propertyRealQueue, strconv.Itoa(int(q.number)))
-	waiting.wire = &w
-	r := c.appendTo(t.find(q.broker, int64(level-1)), waiting, true)
-	c.later(delayLevels[level-1], func() { c.appendTo(q, undelayed(m), true) })
-	return r
-}
-
-// undelayed is the message as consumers get it.
-func undelayed(m content) content {
-	w := *m.wire
-	var b strings.Builder
-	for name, value := range w.properties.All() {
-		if name != remoting.PropertyDelayLevel {
-			b.WriteString(name + "\x01" + value + "\x02")
-		}
-	}
-	w.properties = remoting.Properties(b.String())
 	m.wire = &w
-	m.properties = maps.Clone(m.properties)
-	return m
+	waiting := m
+	waiting.topic = scheduleTopic
+	r := c.appendTo(t.find(q.broker, int64(level-1)), waiting, true)
+	c.later(delayLevels[level-1], func() { c.appendTo(q, m, true) })
+	return r
 }
 
 // later runs fn under the lock once d has passed, and is undone by close.

@@ -42,7 +42,9 @@ func (c *config) newPullFilter(kind, expr string) (pullFilter, error) {
 }
 
 // newPropertyFilter is for SQL92. Which expressions there are, and what they
-// mean, is told by WithSQLFilter.
+// mean, is told by WithSQLFilter. One that does not parse filters nothing: the
+// pull brings everything, as from RocketMQ. Only who asks beforehand
+// (CHECK_CLIENT_CONFIG) is told.
 func (c *config) newPropertyFilter(kind, expr string) (pullFilter, error) {
 	if expr == "" {
 		return pullFilter{}, errFilterSyntax
@@ -50,18 +52,14 @@ func (c *config) newPropertyFilter(kind, expr string) (pullFilter, error) {
 	if c.sql == nil {
 		return pullFilter{}, errFilterOff
 	}
-	match := c.sql[expr]
-	if match == nil {
-		return pullFilter{}, errFilterSyntax
-	}
-	return pullFilter{match: match}, nil
+	return pullFilter{match: c.sql[expr]}, nil
 }
 
 func (f pullFilter) matches(r *record) bool {
 	switch {
 	case f.codes != nil:
 		return f.codes[tagCode(r.tag)]
-	case f.match != nil:
+	case f.match != nil: // nil for what did not parse
 		return f.match(r.wireOf().properties.Map())
 	}
 	return true
