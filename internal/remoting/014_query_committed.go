@@ -13,7 +13,8 @@ import "context"
 // QueryCommitted returns what the group has committed for the queue, which is
 // the offset of the message it wants next. found is false if, and only if, the
 // broker says that there is none; every failure to find out is an error, so
-// that nobody takes it for a group that never was.
+// that nobody takes it for a group that never was. (Brokers of 4.x may not know
+// how to say so, and answer offset 0 where this would come to the same.)
 func (c *Client) QueryCommitted(ctx context.Context, q Queue, group string) (offset int64, found bool, err error) {
 	r := request{op: queueOp("reading the committed offset", q, group), code: codeQueryCommitted,
 		fields: c.queueFields(q), accept: []int{CodeQueryNotFound}}

@@ -14,8 +14,8 @@ import (
 // Commit commits offset, that of the message the group wants next, and returns
 // when the broker has answered. The broker takes any offset, also one lower than
 // before, and writes it to disk within some seconds (flushConsumerOffsetInterval).
-// Brokers before 5.0 take it for groups and topics that do not exist. Negative
-// offsets are refused here.
+// A group or topic that does not exist is an error of 5.5.0; older brokers may
+// take it. Negative offsets are refused here.
 func (c *Client) Commit(ctx context.Context, q Queue, group string, offset int64) error {
 	op := queueOp("committing offset "+strconv.FormatInt(offset, 10), q, group)
 	if offset < 0 {

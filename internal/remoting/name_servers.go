@@ -52,7 +52,7 @@ func (c *Client) askNames(ctx context.Context, r request) (*Command, error) {
 		if round > 0 && !pause(ctx, routePause<<(round-1)) {
 			break
 		}
-		unknown, answers := error(nil), 0
+		var unknown error
 		addrs := c.names.ordered(c.isDown)
 		for i, addr := range addrs {
 			answer, err := c.askName(ctx, r, addr, len(addrs)-i)
@@ -63,7 +63,7 @@ func (c *Client) askNames(ctx context.Context, r request) (*Command, error) {
 			last = err
 			switch ClassOf(err) {
 			case NoRoute:
-				unknown, answers = err, answers+1
+				unknown = err
 			case Permanent:
 				if !isTransport(err) {
 					return nil, err

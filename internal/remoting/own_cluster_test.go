@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package remoting
+package remoting_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq/realmqtest"
+	. "github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
 // One cluster serves all that needs a broker of its own: one that checks

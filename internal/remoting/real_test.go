@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package remoting
+package remoting_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq/realmqtest"
+	. "github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
 // realTopic makes a topic and a client on the real broker.
@@ -287,7 +288,7 @@ func TestRealBrokerTagsWithTheSameHash(t *testing.T) {
 	for _, tag := range []string{"Aa", "BB"} {
 		must[*SendResult](t)(c.SendV2(ctx, queues[0], "p", &OutMessage{Body: []byte(tag), Properties: map[string]string{PropertyTags: tag}}))
 	}
-	if javaHash("Aa") != javaHash("BB") {
+	if JavaHash("Aa") != JavaHash("BB") {
 		t.Fatal("the tags have different hash codes")
 	}
 	eventually(t, "both seen", func() bool {
@@ -314,13 +315,13 @@ func TestRealBrokerLongPoll(t *testing.T) {
 			_, err := c.Pull(ctx, req)
 			done <- err
 		}()
-		conn := awaitPending(t, c, 1)
+		awaitPending(t, c, 1)
 		at := time.Now()
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) || time.Since(at) > time.Second {
 			t.Errorf("got %v after %v", err, time.Since(at))
 		}
-		if n := conn.waiting(); n != 0 {
+		if n := c.Waiting(); n != 0 {
 			t.Errorf("%d requests are still pending (N09)", n)
 		}
 	})
@@ -345,40 +346,6 @@ func TestRealBrokerLongPoll(t *testing.T) {
 			t.Error("the poll went on")
 		}
 	})
-}
-
-// awaitPending waits until n requests wait for an answer on one connection.
-func awaitPending(t testing.TB, c *Client, n int) (found *conn) {
-	t.Helper()
-	eventually(t, fmt.Sprintf("%d requests wait", n), func() bool {
-		for _, conn := range c.connections() {
-			if conn.waiting() == n {
-				found = conn
-				return true
-			}
-		}
-		return false
-	})
-	return found
-}
-
-func (c *Client) connections() (out []*conn) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, p := range c.peers {
-		p.mu.Lock()
-		if p.conn != nil {
-			out = append(out, p.conn)
-		}
-		p.mu.Unlock()
-	}
-	return out
-}
-
-func (c *conn) waiting() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.pending)
 }
 
 func TestRealBrokerQueriesByKey(t *testing.T) {

@@ -110,11 +110,13 @@ func (c *Client) doubt(topic string) {
 
 // doubtAfter does so if err is one that a new route may cure.
 func (c *Client) doubtAfter(topic string, err error) {
-	if err == nil {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
 		return
 	}
-	if e, ok := errors.AsType[*Error](err); ok && (e.Class == NoRoute || isTransport(err) ||
-		e.Code == CodeSlaveNotAvailable || e.Code == CodeServiceNotAvailable || e.Code == CodeNoPermission) {
+	unanswered := e.Code == CodeSuccess && e.Class == Transient && !errors.Is(err, context.Canceled)
+	if unanswered || e.Class == NoRoute ||
+		e.Code == CodeSlaveNotAvailable || e.Code == CodeServiceNotAvailable || e.Code == CodeNoPermission {
 		c.doubt(topic)
 	}
 }

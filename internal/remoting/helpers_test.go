@@ -6,15 +6,10 @@ package remoting
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
-
-	"go.uber.org/goleak"
-
-	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq/realmqtest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(realmqtest.Wrap(m)) }
 
 func newClient(t testing.TB, cfg Config) *Client {
 	t.Helper()
@@ -67,4 +62,38 @@ func background(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// awaitPending waits until n requests wait for an answer on one connection.
+func awaitPending(t testing.TB, c *Client, n int) (found *conn) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d requests wait", n), func() bool {
+		for _, conn := range c.connections() {
+			if conn.waiting() == n {
+				found = conn
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+func (c *Client) connections() (out []*conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.peers {
+		p.mu.Lock()
+		if p.conn != nil {
+			out = append(out, p.conn)
+		}
+		p.mu.Unlock()
+	}
+	return out
+}
+
+func (c *conn) waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pending)
 }
