@@ -27,10 +27,8 @@ func changeCases() []testCase {
 		{
 			// Any session will do: here one of a regular group, which has no
 			// lite subscription.
-			name: "a change needs a session of its client id, of any consumer type and group",
-			setup: func(s *scene) Setup {
-				return Setup{Groups: []Group{{Name: s.group, Bind: s.topic, Wildcard: true}, {Name: s.name("regular")}}}
-			},
+			name:  "a change needs a session of its client id, of any consumer type and group",
+			setup: regularGroup,
 			run: func(s *scene) {
 				c := s.consumer()
 				got := c.mustBatch("lt", "a")

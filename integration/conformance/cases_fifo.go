@@ -255,22 +255,28 @@ func fifoCases() []testCase {
 	}
 }
 
-// mustBatch sends bodies to a lite topic and receives them in one batch. A pop
+// mustBatch sends bodies to a lite topic and receives them in one batch.
+func (c *client) mustBatch(lite string, bodies ...string) []*v2.Message {
+	c.s.Helper()
+	c.behindGate(lite, func() { c.mustSend(lite, bodies...) })
+	got := c.mustReceive()
+	c.s.wantBodies("the batch", got, bodies...)
+	return got
+}
+
+// behindGate makes what send sends to a lite topic wait there together. A pop
 // may come between two sends, so a gate message keeps the lite topic blocked
 // until all of them are there. A send is answered before the message is in its
 // queue; queues are filled in the order of the sends, so they are there when a
 // later message of another lite topic is.
-func (c *client) mustBatch(lite string, bodies ...string) []*v2.Message {
+func (c *client) behindGate(lite string, send func()) {
 	c.s.Helper()
 	c.mustSend(lite, "gate")
 	gate := c.mustReceive()
 	c.s.wantBodies("the gate", gate, "gate")
-	c.mustSend(lite, bodies...)
+	send()
 	c.mustSend("fence", "fence")
 	fence := c.mustReceive()
 	c.s.wantBodies("the fence", fence, "fence")
 	c.mustAck(append(gate, fence...)...)
-	got := c.mustReceive()
-	c.s.wantBodies("the batch", got, bodies...)
-	return got
 }

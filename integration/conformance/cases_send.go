@@ -63,7 +63,7 @@ func sendCases() []testCase {
 		},
 		{
 			name:  "a lite message is refused by a normal topic",
-			setup: func(s *scene) Setup { return Setup{Topics: []Topic{{s.name("normal"), Normal}}} },
+			setup: normalTopic,
 			run: func(s *scene) {
 				c := s.dial()
 				c.topic = s.name("normal")
@@ -149,7 +149,7 @@ func sendCases() []testCase {
 		},
 		{
 			name:  "a normal message may have a body of 4 MiB",
-			setup: func(s *scene) Setup { return Setup{Topics: []Topic{{s.name("normal"), Normal}}} },
+			setup: normalTopic,
 			run: func(s *scene) {
 				c := s.dial()
 				c.topic = s.name("normal")

@@ -69,10 +69,8 @@ func sessionCases() []testCase {
 			},
 		},
 		{
-			name: "a regular group refuses a LITE_PUSH_CONSUMER (X02)",
-			setup: func(s *scene) Setup {
-				return Setup{Groups: []Group{{Name: s.name("regular")}}}
-			},
+			name:  "a regular group refuses a LITE_PUSH_CONSUMER (X02)",
+			setup: regularGroup,
 			run: func(s *scene) {
 				c := s.dial()
 				c.group = s.name("regular")
@@ -93,7 +91,7 @@ func sessionCases() []testCase {
 		},
 		{
 			name:  "settings with another topic than the group's are refused by telemetry (X19)",
-			setup: func(s *scene) Setup { return Setup{Topics: []Topic{{s.name("other"), Lite}}} },
+			setup: otherTopic,
 			run: func(s *scene) {
 				c := s.dial()
 				c.topic = s.name("other")

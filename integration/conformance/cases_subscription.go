@@ -32,7 +32,7 @@ func subscriptionCases() []testCase {
 		{
 			// Nothing tells the client of its mistake.
 			name:  "an empty subscription of a lite group without the wildcard attribute is OK and gets nothing (X01)",
-			setup: func(s *scene) Setup { return Setup{Groups: []Group{{Name: s.name("lite"), Bind: s.topic}}} },
+			setup: liteGroup,
 			run: func(s *scene) {
 				c := s.dial()
 				c.group = s.name("lite")
@@ -44,7 +44,7 @@ func subscriptionCases() []testCase {
 		},
 		{
 			name:  "a lite group without the wildcard attribute gets the lite topics that it names, and no others",
-			setup: func(s *scene) Setup { return Setup{Groups: []Group{{Name: s.name("lite"), Bind: s.topic}}} },
+			setup: liteGroup,
 			run: func(s *scene) {
 				c := s.dial()
 				c.group = s.name("lite")
@@ -78,7 +78,7 @@ func subscriptionCases() []testCase {
 		},
 		{
 			name:  "a subscription to another topic than the group's answers ILLEGAL_TOPIC with both names (X19)",
-			setup: func(s *scene) Setup { return Setup{Topics: []Topic{{s.name("other"), Lite}}} },
+			setup: otherTopic,
 			run: func(s *scene) {
 				c := s.dial()
 				c.topic = s.name("other")
@@ -88,7 +88,7 @@ func subscriptionCases() []testCase {
 		},
 		{
 			name:  "a subscription of a regular group answers ILLEGAL_TOPIC (X02)",
-			setup: func(s *scene) Setup { return Setup{Groups: []Group{{Name: s.name("regular")}}} },
+			setup: regularGroup,
 			run: func(s *scene) {
 				c := s.dial()
 				c.group = s.name("regular")

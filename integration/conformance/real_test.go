@@ -31,7 +31,7 @@ type real struct{ mq *realmq.Cluster }
 func (r real) Lacks(conformance.Feature) string { return "" }
 
 // Parallel is high because a case mostly waits.
-func (r real) Parallel() int { return 40 }
+func (r real) Parallel() int { return 24 }
 
 func (r real) Open(t *testing.T, s conformance.Setup) conformance.Broker {
 	t.Helper()

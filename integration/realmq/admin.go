@@ -6,7 +6,9 @@ package realmq
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"strconv"
 )
 
@@ -65,7 +67,7 @@ func (c *Cluster) CreateTopic(ctx context.Context, name string, kind Kind, opts 
 		}
 	}
 	queues := strconv.Itoa(t.queues)
-	_, err := call(ctx, c.BrokerAddr(), codeCreateTopic, map[string]string{
+	err := c.administer(ctx, codeCreateTopic, map[string]string{
 		"topic": name, "defaultTopic": "TBW102", "readQueueNums": queues, "writeQueueNums": queues,
 		"perm": "6", "topicFilterType": "SINGLE_TAG", "topicSysFlag": "0", "order": "false",
 		"attributes": "+message.type=" + string(kind) + t.attributes,
@@ -149,8 +151,22 @@ func (c *Cluster) CreateGroup(ctx context.Context, name string, opts ...GroupOpt
 	if err != nil {
 		return fmt.Errorf("realmq: group %q: %w", name, err)
 	}
-	if _, err := call(ctx, c.BrokerAddr(), codeCreateGroup, nil, body); err != nil {
+	if err := c.administer(ctx, codeCreateGroup, nil, body); err != nil {
 		return fmt.Errorf("realmq: creating group %q with %v: %w", name, g.Attributes, err)
 	}
 	return nil
+}
+
+// administer sends a request to the broker, again and again for a while if the
+// broker does not answer in time, as on a busy machine. The requests that it is
+// for may be carried out twice.
+func (c *Cluster) administer(ctx context.Context, code int, fields map[string]string, body []byte) error {
+	const tries = 6
+	for try := 1; ; try++ {
+		_, err := call(ctx, c.BrokerAddr(), code, fields, body)
+		var timeout net.Error
+		if err == nil || try == tries || ctx.Err() != nil || !errors.As(err, &timeout) || !timeout.Timeout() {
+			return err
+		}
+	}
 }

@@ -46,6 +46,10 @@ func cachedJars() (string, bool) {
 // with Maven if they are not there. Parallel callers, also of other processes,
 // wait for the one that fetches.
 func jars(ctx context.Context) (string, error) {
+	dir, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
 	lib, ok := cachedJars()
 	if ok {
 		return lib, nil
@@ -54,7 +58,6 @@ func jars(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Dir(lib)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("folder for the jars of RocketMQ: %w", err)
 	}
