@@ -10,10 +10,12 @@
 // once, and returns a [*Error] that says what helps. The client keeps no state
 // beside connections and routes: offsets, retries and pauses are the caller's.
 //
-// The package decodes messages by itself. The decoder of rocketmq-client-go/v2
-// would pull in a package that opens log files when imported, allocates the
-// lengths that the wire claims, and makes a map of each message's properties
-// whether anyone asks for them or not.
+// The package decodes messages by itself. primitive.DecodeMessage of
+// rocketmq-client-go/v2 has no error to return: damaged bytes become wrong
+// messages, a negative length a panic, and a body that cannot be decompressed
+// something else. It neither compares checksums nor takes batches that are
+// stored as one apart, makes a map of each message's properties whether anyone
+// asks for them or not, and importing it looks up the host's addresses.
 //
 // # Names
 //
