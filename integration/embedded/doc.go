@@ -25,6 +25,20 @@
 // production. Message, Messages, Sessions and Wait tell what the broker holds,
 // so that a test asserts on the broker's side and never sleeps.
 //
-// The store and delivery engine (core and the store_* files) knows nothing of
-// gRPC; the files grpc_* are a front end over it, one request a file.
+// The same broker also speaks the remoting protocol of RocketMQ 4.x and 5.x, for
+// normal topics: NameServer and BrokerAddr say where. It has routes, sends (single
+// and batch, delay levels), pulls with long polling and tag filters, offsets by
+// number and time, committed offsets, queries by key, heartbeats; several brokers,
+// each with queues of its own (WithBrokers), and slaves (WithSlaves). Verbs make
+// a topic grow, messages expire, brokers stop, fail over and send clients
+// elsewhere; Pulls and Commits tell what clients did. Transactional messages are
+// answered "not supported".
+//
+//	mq := embedded.Start(ctx, embedded.WithNormalTopic("orders"), embedded.WithQueues(4))
+//	mq.PublishMany("orders", bodies)
+//	mq.ExpireMessages(embedded.Queue{Topic: "orders", ID: 2}, 100)
+//	mq.Control(embedded.RemotingPull, …)
+//
+// The store and delivery engine (core and the store_* files) knows no protocol;
+// the files grpc_* and remoting_* are front ends over it, one request a file.
 package embedded

@@ -117,6 +117,23 @@ func (e *endpoint) accept(lis net.Listener) {
 	}
 }
 
+// move makes the endpoint go on at another address. It listens there before it
+// gives the old port up, so the two differ.
+func (e *endpoint) move(addr string) error {
+	lis, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("%s cannot listen on %s: %w", e.name, addr, err)
+	}
+	e.stop()
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	if e.listening() { // somebody resumed it meanwhile
+		return lis.Close()
+	}
+	e.serve(lis)
+	return nil
+}
+
 // stop closes the port and cuts all connections. It does not wait for requests:
 // one of them may be in a control function that called us. drain does.
 func (e *endpoint) stop() {

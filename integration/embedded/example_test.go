@@ -24,6 +24,21 @@ func ExampleStart() {
 	// Output: tenant-7 hello false 1
 }
 
+// A broker with old messages gone, as the remoting side sees it: point any client
+// of RocketMQ 4.x at NameServer.
+func ExampleBroker_NameServer() {
+	mq := embedded.Start(context.Background(), embedded.WithNormalTopic("orders"), embedded.WithQueues(2))
+	defer mq.Close()
+	mq.PublishMany("orders", [][]byte{[]byte("a"), []byte("b"), []byte("c"), []byte("d")}, embedded.PublishTag("paid"))
+	q := embedded.Queue{Topic: "orders", ID: 1}
+	mq.ExpireMessages(q, 1)
+	mq.SetCommitted("beam-orders", q, 2)
+	least, next := mq.QueueOffsets(q)
+	committed, _ := mq.Committed("beam-orders", q)
+	fmt.Println(least, next, committed, string(mq.MessagesIn(q)[0].Body))
+	// Output: 1 2 2 d
+}
+
 // The second ack from now on loses its answer; the next one waits for an hour of
 // the clock that the test moves.
 func ExampleBroker_Control() {

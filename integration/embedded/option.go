@@ -174,7 +174,8 @@ func WithDeadLetterEcho(on bool) Option {
 	return func(c *config) error { c.deadLetterEcho = on; return nil }
 }
 
-// WithListenAddress sets where to listen; default 127.0.0.1:0, a free port of the
+// WithListenAddress sets where to listen for gRPC; the remoting side always has
+// free ports of the loopback interface. Default 127.0.0.1:0, a free port of the
 // loopback interface. With several proxies the port must be 0.
 func WithListenAddress(addr string) Option {
 	return func(c *config) error {
@@ -192,7 +193,8 @@ func WithTLS(cfg *tls.Config) Option {
 }
 
 // WithCredentials makes the broker demand that every request of every type be
-// signed with this key pair; what is not is answered UNAUTHORIZED.
+// signed with this key pair; what is not is answered UNAUTHORIZED, and over the
+// remoting protocol, by the name server too, NO_PERMISSION (16).
 func WithCredentials(accessKey, secretKey string) Option {
 	return func(c *config) error {
 		if accessKey == "" || secretKey == "" {

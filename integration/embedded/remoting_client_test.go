@@ -22,6 +22,7 @@ type wireClient struct {
 	nc     net.Conn
 	r      *remoting.Reader
 	opaque int32
+	flag   int32
 }
 
 func dialWire(t *testing.T, addr string) *wireClient {
@@ -31,6 +32,10 @@ func dialWire(t *testing.T, addr string) *wireClient {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = nc.Close() })
+	return newWire(t, nc)
+}
+
+func newWire(t *testing.T, nc net.Conn) *wireClient {
 	return &wireClient{t: t, nc: nc, r: remoting.NewReader(bufio.NewReader(nc), remoting.DefaultMaxFrame)}
 }
 
@@ -40,7 +45,7 @@ type fields = map[string]string
 func (c *wireClient) begin(code int, f fields, body []byte) {
 	c.t.Helper()
 	c.opaque++
-	b, err := remoting.AppendCommand(nil, &remoting.Command{Code: code, Language: "GO", Version: 513, Opaque: c.opaque, Fields: f, Body: body}, 1<<30)
+	b, err := remoting.AppendCommand(nil, &remoting.Command{Code: code, Language: "GO", Version: 513, Opaque: c.opaque, Flag: c.flag, Fields: f, Body: body}, 1<<30)
 	if err != nil {
 		c.t.Fatal(err)
 	}

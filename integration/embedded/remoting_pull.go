@@ -168,7 +168,7 @@ func (c *remotingCall) pulled(code int, res pullResult) *remoting.Command {
 		"topicSysFlag": "0", "groupSysFlag": "0",
 	}}
 	if len(res.records) > 0 {
-		a.Body = encodeRecords(nil, res.records, c.at)
+		a.Body = encodeRecords(res.records, c.at)
 	}
 	return a
 }

@@ -4,12 +4,21 @@
 package embedded_test
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
+
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
 func TestARouteListsQueuesAndAddresses(t *testing.T) {
@@ -71,4 +80,66 @@ func TestALongPollEndsWithAMessageOrItsTime(t *testing.T) {
 	if a := c.end(); a.Code != 19 {
 		t.Errorf("answer %d %s, want 19", a.Code, a.Remark)
 	}
+}
+
+// (Y25) Property filters are off by default.
+func TestSQLIsRefusedWherePropertyFiltersAreOff(t *testing.T) {
+	t.Parallel()
+	_, c := startRemoting(t)
+	f := pullFields("orders", 0, 0, "a > 5", 0)
+	f["expressionType"] = "SQL92"
+	if a := c.want(1, 11, f, nil); a.Remark != "The broker does not support consumer to filter message by SQL92" {
+		t.Errorf("remark %q", a.Remark)
+	}
+	c.want(1, 46, nil, []byte(`{"subscriptionData":{"topic":"orders","subString":"a > 5","expressionType":"SQL92"}}`))
+}
+
+// Messages of the gRPC side can be pulled.
+func TestWhatTheGRPCSideSentIsPulled(t *testing.T) {
+	t.Parallel()
+	b, c := startRemoting(t, embedded.WithQueues(1))
+	m := message("orders", "", "ID1", "body")
+	m.SystemProperties.MessageType = v2.MessageType_NORMAL
+	m.SystemProperties.Keys = []string{"k1", "k2"}
+	tag := "red"
+	m.SystemProperties.Tag = &tag
+	m.UserProperties = map[string]string{"u": "v"}
+	wantCode(t, "send", dial(t, b, "c1").send(m).GetStatus(), v2.Code_OK)
+	got := c.wantPull(0, 1, pullFields("orders", 0, 0, "red", 0), "body")[0]
+	want := map[string]string{"UNIQ_KEY": "ID1", "KEYS": "k1 k2", "TAGS": "red", "u": "v", "CLUSTER": "DefaultCluster"}
+	if !maps.Equal(got.Properties.Map(), want) {
+		t.Errorf("properties %v, want %v", got.Properties.Map(), want)
+	}
+}
+
+// BenchmarkPull measures messages of 1 KiB pulled in batches of 32, on one
+// connection, without decoding them.
+func BenchmarkPull(b *testing.B) {
+	mq := embedded.Start(context.Background(), embedded.WithNormalTopic("orders"), embedded.WithQueues(1))
+	defer mq.Close()
+	mq.PublishMany("orders", slices.Repeat([][]byte{make([]byte, 1024)}, max(b.N, 1)))
+	nc, err := net.Dial("tcp", mq.BrokerAddr())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer nc.Close()
+	r := remoting.NewReader(bufio.NewReaderSize(nc, 64<<10), remoting.DefaultMaxFrame)
+	b.ResetTimer()
+	for at := int64(0); at < int64(b.N); {
+		frame, err := remoting.AppendCommand(nil, &remoting.Command{Code: 11, Fields: pullFields("orders", 0, at, "*", 0)}, 1<<20)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := nc.Write(frame); err != nil {
+			b.Fatal(err)
+		}
+		a, err := r.Next()
+		if err != nil || a.Code != 0 {
+			b.Fatal(a, err)
+		}
+		if at, err = strconv.ParseInt(a.Fields["nextBeginOffset"], 10, 64); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "msg/s")
 }

@@ -29,7 +29,7 @@ func (c *remotingCall) queryMessage() *remoting.Command {
 		return c.refuse(remoting.CodeQueryNotFound, "can not find message, maybe time range not correct")
 	}
 	last := found[len(found)-1]
-	return &remoting.Command{Body: encodeRecords(nil, found, c.at), Fields: map[string]string{
+	return &remoting.Command{Body: encodeRecords(found, c.at), Fields: map[string]string{
 		"indexLastUpdateTimestamp": strconv.FormatInt(last.stored.UnixMilli(), 10),
 		"indexLastUpdatePhyoffset": strconv.FormatInt(last.commitLog, 10),
 	}}

@@ -169,8 +169,7 @@ func (c *core) forgetMemory() {
 // once. It returns the new address.
 func (b *Broker) FailOver(name string) string {
 	e := b.master(name)
-	e.stop()
-	if err := e.start("127.0.0.1:0"); err != nil && err != errClosed {
+	if err := e.move("127.0.0.1:0"); err != nil {
 		panic("embedded: failing a broker over: " + err.Error())
 	}
 	e.hide(false)
@@ -192,14 +191,14 @@ func (e *endpoint) hide(hidden bool) {
 	e.b.core.poke()
 }
 
-// SuggestBroker makes a broker and its slaves end each pull with the advice to go
-// on at the one with this id: 0 for the master, 1 for its first slave.
+// SuggestBroker makes a broker end each pull with the advice to go on at the one
+// with this id: 0 for itself, 1 for its first slave. Slaves always send back to
+// the master.
 func (b *Broker) SuggestBroker(name string, id int64) {
-	for _, e := range b.endpointsOf(b.core.brokerIndex(b.master(name).name)) {
-		e.mu.Lock()
-		e.suggest = id
-		e.mu.Unlock()
-	}
+	e := b.master(name)
+	e.mu.Lock()
+	e.suggest = id
+	e.mu.Unlock()
 	b.core.log.Info("pulls are sent elsewhere", "broker", name, "id", id)
 }
 

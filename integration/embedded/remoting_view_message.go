@@ -19,7 +19,7 @@ func (c *remotingCall) viewMessage() *remoting.Command {
 	if r == nil {
 		return c.refuse(remoting.CodeSystemError, "can not find message by the offset, %d", at)
 	}
-	return &remoting.Command{Body: encodeRecords(nil, []*record{r}, c.at)}
+	return &remoting.Command{Body: encodeRecords([]*record{r}, c.at)}
 }
 
 func (c *core) byCommitLog(at int64) *record {

@@ -192,13 +192,18 @@ func (c *core) holdsOf(group string) int {
 	return n
 }
 
-// encode writes messages as they lie in the commit log.
-func encodeRecords(b []byte, recs []*record, at *endpoint) []byte {
+// encodeRecords writes messages as they lie in the commit log.
+func encodeRecords(recs []*record, at *endpoint) []byte {
+	size, host := 0, at.host()
+	for _, r := range recs {
+		size += storedSize(r) + 24 // two addresses of IPv6
+	}
+	b := make([]byte, 0, size)
 	for _, r := range recs {
 		w := r.wire
 		b = remoting.AppendMessage(b, &remoting.Message{
 			Topic: r.topic, QueueID: int(r.number), QueueOffset: r.sendOffset, PhysicalOffset: r.commitLog,
-			Flag: w.flag, SysFlag: w.sysFlag, Born: r.born, BornHost: w.bornHost, Stored: r.stored, StoreHost: at.host(),
+			Flag: w.flag, SysFlag: w.sysFlag, Born: r.born, BornHost: w.bornHost, Stored: r.stored, StoreHost: host,
 			ReconsumeTimes: w.reconsumed, Properties: w.properties, Body: r.body,
 		})
 	}
