@@ -43,9 +43,9 @@ func Ack(s beam.Scope, col beam.PCollection, opts ...Option) beam.PCollection {
 	}
 	switch t.Type() {
 	case reflect.TypeFor[coders.ReceiptHandle]():
-		return beam.ParDo(s, &ackHandlesFn{acker{Settings: settings}}, keyless())
+		return withOutput(s, beam.ParDo(s, &ackHandlesFn{acker{Settings: settings}}, keyless()))
 	case reflect.TypeFor[coders.AckableMessage]():
-		return beam.ParDo(s, &ackMessagesFn{acker{Settings: settings}}, keyless())
+		return withOutput(s, beam.ParDo(s, &ackMessagesFn{acker{Settings: settings}}, keyless()))
 	}
 	panic(fmt.Sprintf("ackfn.Ack: the input is of type %v: want coders.AckableMessage, coders.ReceiptHandle, or KV pairs with one of them as value", col.Type()))
 }

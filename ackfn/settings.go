@@ -28,7 +28,7 @@ const (
 	DefaultMaxAttempts       = 10
 	DefaultFlowControlBudget = 30 * time.Second
 	DefaultBatchSize         = 32
-	DefaultMaxInFlight       = 4
+	DefaultMaxInFlight       = 8
 )
 
 // An Option configures a [Client] and the transform [Ack].
@@ -140,7 +140,7 @@ func BatchSize(n int) Option {
 }
 
 // MaxInFlight is how many requests of one bundle, or of one call of the client,
-// are under way at the same time, 1 to 1000. Default 4.
+// are under way at the same time, 1 to 1000. Default 8.
 func MaxInFlight(n int) Option {
 	return func(s *settings) error {
 		if n < 1 || n > 1000 {

@@ -38,25 +38,27 @@ func TestAPipelineWithoutAcksIsWarnedOnce(t *testing.T) {
 	}
 }
 
-// B12: what rests between empty calls grows to a second; a message ends it.
-func TestTheRestGrowsWhileNothingComes(t *testing.T) {
+// B12: an idle source asks a runner for about one call a second; a message ends
+// a wait at once, and only a short rest stands in its way.
+func TestIdleCallsBecomeRareAndRestsStayShort(t *testing.T) {
 	p := &pause{}
-	last := time.Duration(0)
-	for range 20 {
-		d := p.after(0)
-		if d < last {
-			t.Fatalf("it fell from %v to %v", last, d)
+	if p.wait() != firstWait {
+		t.Errorf("the first wait is %v", p.wait())
+	}
+	calls, passed := 0, time.Duration(0)
+	for passed < time.Hour {
+		rest := p.after(0)
+		if rest > longestRest {
+			t.Fatalf("a rest of %v", rest)
 		}
-		last = d
+		passed += p.wait() + rest
+		calls++
 	}
-	if last != time.Second {
-		t.Errorf("it grew to %v", last)
+	if calls > 3600 {
+		t.Errorf("%d calls in an idle hour", calls)
 	}
-	if d := p.after(1); d != 0 {
-		t.Errorf("after a message: %v", d)
-	}
-	if d := p.after(0); d != firstRest {
-		t.Errorf("it begins again at %v", d)
+	if d := p.after(1); d != 0 || p.wait() != firstWait {
+		t.Errorf("after a message: rest %v, wait %v", d, p.wait())
 	}
 }
 

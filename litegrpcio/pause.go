@@ -8,28 +8,45 @@ import (
 	"time"
 )
 
-// pause decides how long a source that found nothing rests before it is called
-// again. Each call leaves some state with a runner (Flink keeps it until the
-// next checkpoint), so the longer nothing comes the longer it rests.
+// pause decides how a source passes the time while nothing comes. Each call of
+// ProcessElement leaves some state with a runner (Flink keeps it until the next
+// checkpoint), so the longer nothing comes the longer a call waits; between two
+// calls it rests for a moment only, for a message that comes ends a wait and
+// cannot end a rest.
 type pause struct {
 	mu    sync.Mutex
 	empty int // calls in a row that emitted nothing
 }
 
-// The rests: none after messages, then growing to a second.
+// The waits inside a call, growing, and the rests between calls.
 const (
-	firstRest   = 5 * time.Millisecond
-	longestRest = time.Second
+	firstWait   = 50 * time.Millisecond
+	longestWait = time.Second
+	firstRest   = time.Millisecond
+	longestRest = 50 * time.Millisecond
 )
 
+// wait is how long a call waits for a message.
+func (p *pause) wait() time.Duration { return p.grown(firstWait, longestWait) }
+
+// after is how long to rest after a call that emitted so many.
 func (p *pause) after(emitted int) time.Duration {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if emitted > 0 {
 		p.empty = 0
+	} else {
+		p.empty++
+	}
+	p.mu.Unlock()
+	if emitted > 0 {
 		return 0
 	}
-	p.empty++
+	return p.grown(firstRest, longestRest)
+}
+
+func (p *pause) grown(first, longest time.Duration) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	const doublings = 8
-	return min(firstRest<<min(p.empty-1, doublings), longestRest)
+	return min(first<<min(p.empty, doublings), longest)
 }

@@ -59,6 +59,7 @@ func (q *queue) push(now time.Time, messages ...coders.AckableMessage) {
 func (q *queue) takeAll(now time.Time, most int) (out []waiting, expired int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	out = make([]waiting, 0, min(most, len(q.waiting)))
 	n := 0
 	for n < len(q.waiting) && len(out) < most && !q.waiting[n].renewing {
 		if w := q.waiting[n]; now.Before(w.Handle.InvisibleUntil) {

@@ -24,11 +24,12 @@ func init() {
 
 // How long one call of ProcessElement lasts. On prism all restrictions of a
 // stage share a bundle and are processed one after another, and nothing leaves
-// a bundle before its end: so a call takes what is there and returns.
+// a bundle before its end: so a call takes what is there and returns. Each
+// bundle costs about a millisecond, so it waits out short lulls.
 const (
-	mostRecords = 1000
-	mostTime    = time.Second
-	emptyWait   = 100 * time.Millisecond
+	mostRecords = 5000
+	mostTime    = 250 * time.Millisecond
+	lull        = 10 * time.Millisecond
 )
 
 // source is what the bounded and the unbounded DoFn share.
@@ -66,7 +67,7 @@ func (fn *source) drain(ctx context.Context, f *fetcher, rt *sdf.LockRTracker, e
 	start := time.Now()
 	out := drained{}
 	defer func() { f.report(ctx) }()
-	if !f.queue.awaitMessage(ctx, emptyWait) {
+	if !f.queue.awaitMessage(ctx, f.rest.wait()) {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
@@ -76,6 +77,9 @@ func (fn *source) drain(ctx context.Context, f *fetcher, rt *sdf.LockRTracker, e
 		taken, expired := f.queue.takeAll(time.Now(), mostRecords-out.emitted)
 		expiredCounter.Inc(ctx, int64(expired))
 		if len(taken) == 0 {
+			if f.queue.awaitMessage(ctx, lull) {
+				continue
+			}
 			break
 		}
 		n := fn.emit(ctx, f, taken, rt, emit)

@@ -31,6 +31,7 @@ type ConsumerConfig struct {
 // methods may be called from many goroutines.
 type Consumer struct {
 	client     *client
+	endpoints  string // as handles carry them
 	cfg        ConsumerConfig
 	lite       liteType
 	route      atomic.Pointer[route]
@@ -43,7 +44,7 @@ type Consumer struct {
 // ready, or with an error that says what to check, within the start timeout.
 // ctx bounds the opening only; Close ends the session.
 func NewConsumer(ctx context.Context, cfg ConsumerConfig) (*Consumer, error) {
-	c := &Consumer{cfg: cfg}
+	c := &Consumer{cfg: cfg, endpoints: cfg.Endpoints.String()}
 	var err error
 	if c.client, err = newClient(cfg.Config, c); err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (c *Consumer) Receive(ctx context.Context, most int, invisible, await time.
 	if err != nil {
 		return Batch{}, l.judge(failed(op, err))
 	}
-	batch, err := c.drain(stream, op, invisible)
+	batch, err := c.drain(stream, op, most, invisible)
 	return batch, l.judge(err)
 }
 
@@ -92,7 +92,7 @@ func (c *Consumer) receiveRequest(queue *v2.MessageQueue, most int, invisible, a
 }
 
 // drain reads the stream to its end and keeps what came before an error.
-func (c *Consumer) drain(stream v2.MessagingService_ReceiveMessageClient, op string, invisible time.Duration) (Batch, error) {
+func (c *Consumer) drain(stream v2.MessagingService_ReceiveMessageClient, op string, most int, invisible time.Duration) (Batch, error) {
 	var batch Batch
 	var verdict error
 	for {
@@ -107,6 +107,9 @@ func (c *Consumer) drain(stream v2.MessagingService_ReceiveMessageClient, op str
 			verdict = answered(op, s)
 		}
 		if m := answer.GetMessage(); m != nil {
+			if batch.Messages == nil {
+				batch.Messages = make([]coders.AckableMessage, 0, most)
+			}
 			c.take(&batch, m, time.Now().Add(invisible))
 		}
 	}
@@ -127,7 +130,7 @@ func (c *Consumer) handleOf(m *v2.Message, until time.Time) coders.ReceiptHandle
 		until = time.Now().Add(d) // what was granted, where the proxy says it
 	}
 	return coders.ReceiptHandle{
-		Endpoints: c.cfg.Endpoints.String(), Namespace: c.cfg.Namespace, ConsumerGroup: c.cfg.Group,
+		Endpoints: c.endpoints, Namespace: c.cfg.Namespace, ConsumerGroup: c.cfg.Group,
 		Topic: c.cfg.Topic, LiteTopic: p.GetLiteTopic(), MessageID: p.GetMessageId(),
 		Handle: p.GetReceiptHandle(), DeliveryAttempt: max(p.GetDeliveryAttempt(), 1), InvisibleUntil: until,
 	}
