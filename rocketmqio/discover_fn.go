@@ -246,6 +246,9 @@ func (s *session) lookForQueues(ctx context.Context, state discovery) ([]assignm
 		if err != nil {
 			return nil, err
 		}
+		if err := s.checkFilter(ctx, topic, state.First); err != nil {
+			return nil, err
+		}
 		for _, q := range route.Readable() {
 			if slices.Contains(state.Known, queueOf(q).String()) {
 				continue
@@ -260,6 +263,15 @@ func (s *session) lookForQueues(ctx context.Context, state discovery) ([]assignm
 		}
 	}
 	return out, nil
+}
+
+// checkFilter asks the broker to compile a SQL filter, once: what it cannot
+// compile, it lets every message pass.
+func (s *session) checkFilter(ctx context.Context, topic string, first bool) error {
+	if s.cfg.SQL == "" || !first {
+		return nil
+	}
+	return s.client.CheckFilter(ctx, topic, s.cfg.Group, s.cfg.expression())
 }
 
 // assign decides the range of a queue. A queue that was added to the topic
