@@ -21,7 +21,7 @@ func (c *core) stay(p *poll, timeUp <-chan struct{}, look func() popResult) {
 		for {
 			select {
 			case <-p.wake:
-				if p.ended() {
+				if p.ended() || over(timeUp) { // of two that are ready, select takes any
 					return
 				}
 				if res := c.lookAgain(p, look); res.found {
@@ -39,3 +39,12 @@ func (c *core) stay(p *poll, timeUp <-chan struct{}, look func() popResult) {
 
 // ended reports whether the proxy that the poll came by has ended.
 func (p *poll) ended() bool { return p.proxyLives == nil || !p.proxyLives() }
+
+func over(timeUp <-chan struct{}) bool {
+	select {
+	case <-timeUp:
+		return true
+	default:
+		return false
+	}
+}
