@@ -36,13 +36,17 @@ type Place struct {
 // An emitter whose output nobody consumes does nothing.
 func Register[T any, E ~func(T)](take func(*T) *Place) {
 	exec.RegisterEmitter(reflect.TypeFor[E](), func(n exec.ElementProcessor) exec.ReusableEmitter {
-		if p, ok := n.(*exec.PCollection); ok {
-			if _, ok := p.Out.(*exec.Discard); ok {
-				n = nil
-			}
-		}
-		return &emitter[T, E]{out: n, take: take}
+		return newEmitter[T, E](n, take)
 	})
+}
+
+func newEmitter[T any, E ~func(T)](n exec.ElementProcessor, take func(*T) *Place) *emitter[T, E] {
+	if p, ok := n.(*exec.PCollection); ok {
+		if _, ok := p.Out.(*exec.Discard); ok {
+			n = nil
+		}
+	}
+	return &emitter[T, E]{out: n, take: take}
 }
 
 type emitter[T any, E ~func(T)] struct {
@@ -70,9 +74,12 @@ func (e *emitter[T, E]) AttachEstimator(est *sdf.WatermarkEstimator) { e.estimat
 func (e *emitter[T, E]) Value() any { return E(e.emit) }
 
 func (e *emitter[T, E]) emit(element T) {
-	if e.out == nil {
-		return
+	if e.out != nil {
+		e.send(element)
 	}
+}
+
+func (e *emitter[T, E]) send(element T) {
 	e.value = e.here
 	if p := e.take(&element); p != nil {
 		if e.windows == nil || !e.windows[0].Equals(p.Window) {
