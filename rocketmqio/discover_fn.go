@@ -172,11 +172,25 @@ func (fn *discoverFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermar
 	if began.After(we.State) {
 		we.UpdateWatermark(began)
 	}
-	if fn.Config.DiscoveryInterval == 0 {
+	if fn.Config.foundAll(rt.GetRestriction().(discovery).Known) {
 		rt.TryClaim(theEnd{})
 		return sdf.StopProcessing(), nil
 	}
 	return sdf.ResumeProcessingIn(fn.Config.DiscoveryInterval), nil
+}
+
+// foundAll says that looking again is of no use: it is switched off, the end was
+// fixed at the start, or all queues that have an end are known.
+func (c *readConfig) foundAll(known []string) bool {
+	if c.DiscoveryInterval == 0 || c.End.Mode == endLatest || c.End.Mode == endTimestamp {
+		return true
+	}
+	for q := range c.End.Offsets {
+		if !slices.Contains(known, q) {
+			return false
+		}
+	}
+	return c.End.Mode == endSpecific
 }
 
 // discoverOnceFn looks for queues once, for a bounded reading.
@@ -249,20 +263,71 @@ func (s *session) lookForQueues(ctx context.Context, state discovery) ([]assignm
 		if err := s.checkFilter(ctx, topic, state.First); err != nil {
 			return nil, err
 		}
-		for _, q := range route.Readable() {
-			if slices.Contains(state.Known, queueOf(q).String()) {
-				continue
-			}
-			a, err := s.assign(ctx, q, state.First)
-			if err != nil {
-				return nil, err
-			}
-			if a.Start < a.End {
-				out = append(out, a)
-			}
+		found, err := s.assignQueues(ctx, route.Readable(), state)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// assignQueues decides the ranges of the queues of one topic that are not known
+// yet. A queue for which the group has committed nothing, while it has for
+// others of the topic, was added while the pipeline was stopped: what it holds
+// came after the group's start.
+func (s *session) assignQueues(ctx context.Context, queues []remoting.Queue, state discovery) ([]assignment, error) {
+	var out []assignment
+	var starts []queueStart
+	groupKnown := false
+	for _, q := range queues {
+		if slices.Contains(state.Known, queueOf(q).String()) {
+			continue
+		}
+		start, err := s.start(ctx, q, state.First)
+		if err != nil {
+			return nil, err
+		}
+		groupKnown = groupKnown || start.by == startCommitted
+		starts = append(starts, start)
+	}
+	for _, start := range starts {
+		a := assignment{Queue: queueOf(start.queue), Start: start.offset}
+		if groupKnown && start.by != startCommitted && start.by != startSpecific {
+			a.Start = start.bounds.min
+		}
+		var err error
+		if a.End, err = lastOffset(ctx, s.client, start.queue, s.cfg.End, start.bounds); err != nil {
+			return nil, err
+		}
+		s.log.Info("queue found", "queue", a.Queue.String(), "holds", fmt.Sprintf("%d-%d", start.bounds.min, start.bounds.max), "start", a.Start, "by", start.by)
+		if a.Start < a.End {
+			out = append(out, a)
 		}
 	}
 	return out, nil
+}
+
+// queueStart is where reading begins in a queue, and why.
+type queueStart struct {
+	queue  remoting.Queue
+	bounds bounds
+	offset int64
+	by     startMode
+}
+
+// start decides where to begin in a queue. One that was added to the topic
+// while the pipeline ran is read from its first message on.
+func (s *session) start(ctx context.Context, q remoting.Queue, first bool) (queueStart, error) {
+	b, err := boundsOf(ctx, s.client, q)
+	if err != nil {
+		return queueStart{}, err
+	}
+	out := queueStart{queue: q, bounds: b, offset: b.min, by: startEarliest}
+	if first {
+		out.offset, out.by, err = firstOffset(ctx, s.client, q, s.cfg.Group, s.cfg.Start, s.cfg.OutOfRange, b)
+	}
+	return out, err
 }
 
 // checkFilter asks the broker to compile a SQL filter, once: what it cannot
@@ -272,24 +337,4 @@ func (s *session) checkFilter(ctx context.Context, topic string, first bool) err
 		return nil
 	}
 	return s.client.CheckFilter(ctx, topic, s.cfg.Group, s.cfg.expression())
-}
-
-// assign decides the range of a queue. A queue that was added to the topic
-// while the pipeline ran, or was stopped, is read from its first message on.
-func (s *session) assign(ctx context.Context, q remoting.Queue, first bool) (assignment, error) {
-	b, err := boundsOf(ctx, s.client, q)
-	if err != nil {
-		return assignment{}, err
-	}
-	a := assignment{Queue: queueOf(q), Start: b.min}
-	if first {
-		if a.Start, err = firstOffset(ctx, s.client, q, s.cfg.Group, s.cfg.Start, s.cfg.OutOfRange, b); err != nil {
-			return a, err
-		}
-	}
-	if a.End, err = lastOffset(ctx, s.client, q, s.cfg.End, b); err != nil {
-		return a, err
-	}
-	s.log.Info("queue found", "queue", a.Queue.String(), "holds", fmt.Sprintf("%d-%d", b.min, b.max), "start", a.Start, "mode", s.cfg.Start.Steps[0].Mode)
-	return a, nil
 }

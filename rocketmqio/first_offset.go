@@ -34,32 +34,36 @@ func boundsOf(ctx context.Context, o offsets, q remoting.Queue) (b bounds, err e
 	return b, nil
 }
 
-// firstOffset decides where to begin in a queue. Only the broker's word that
-// the group has no offset leads to the next step; any failure is returned.
-func firstOffset(ctx context.Context, o offsets, q remoting.Queue, group string, s Start, policy OutOfRange, b bounds) (int64, error) {
+// firstOffset decides where to begin in a queue, and says by which step of the
+// start. Only the broker's word that the group has no offset leads to the next
+// step; any failure is returned.
+func firstOffset(ctx context.Context, o offsets, q remoting.Queue, group string, s Start, policy OutOfRange, b bounds) (offset int64, by startMode, err error) {
 	for _, step := range s.Steps {
 		switch step.Mode {
 		case startEarliest:
-			return b.min, nil
+			return b.min, step.Mode, nil
 		case startLatest:
-			return b.max, nil
+			return b.max, step.Mode, nil
 		case startTimestamp:
-			return offsetAt(ctx, o, q, step.At, b)
+			offset, err = offsetAt(ctx, o, q, step.At, b)
+			return offset, step.Mode, err
 		case startSpecific:
 			if offset, ok := step.Offsets[queueOf(q).String()]; ok {
-				return inRange(q, offset, "the start", policy, b)
+				offset, err = inRange(q, offset, "the start", policy, b)
+				return offset, step.Mode, err
 			}
 		case startCommitted:
 			offset, found, err := o.QueryCommitted(ctx, q, group)
 			if err != nil {
-				return 0, err
+				return 0, step.Mode, err
 			}
 			if found && offset >= 0 {
-				return inRange(q, offset, "the offset committed for group "+group, policy, b)
+				offset, err = inRange(q, offset, "the offset committed for group "+group, policy, b)
+				return offset, step.Mode, err
 			}
 		}
 	}
-	return 0, fmt.Errorf("start of queue %s: no step of %v has an answer", queueOf(q), s.Steps)
+	return 0, "", fmt.Errorf("start of queue %s: no step of %v has an answer", queueOf(q), s.Steps)
 }
 
 // offsetAt finds the first message stored at or after an instant; the end of the
