@@ -34,11 +34,10 @@ type role interface {
 	terminating() *v2.Resource
 }
 
-// client is what the kinds of session share: one client id and the links.
+// client is what the kinds of session share: the links.
 type client struct {
 	cfg  Config
 	role role
-	id   string
 	end  context.CancelFunc
 	ctx  context.Context // the life of the session
 
@@ -54,7 +53,7 @@ func newClient(cfg Config, r role) (*client, error) {
 	if len(cfg.Endpoints) == 0 {
 		return nil, &Error{Op: "opening a session", Class: Permanent, Err: errors.New("no endpoints given")}
 	}
-	c := &client{cfg: cfg, role: r, id: newClientID()}
+	c := &client{cfg: cfg, role: r}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -69,7 +68,7 @@ func newClientID() string {
 	return fmt.Sprintf("%s@%d@%s", host, os.Getpid(), uuid.NewString())
 }
 
-func (c *client) sign(ctx context.Context) (context.Context, error) {
+func (c *client) sign(ctx context.Context, clientID string) (context.Context, error) {
 	var keys auth.Keys
 	if c.cfg.Credentials != nil {
 		var err error
@@ -77,7 +76,7 @@ func (c *client) sign(ctx context.Context) (context.Context, error) {
 			return ctx, fmt.Errorf("resolving credentials: %w", err)
 		}
 	}
-	return sign(ctx, c.id, c.cfg.Namespace, keys, time.Now()), nil
+	return sign(ctx, clientID, c.cfg.Namespace, keys, time.Now()), nil
 }
 
 func (c *client) resource(name string) *v2.Resource {

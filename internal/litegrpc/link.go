@@ -32,6 +32,7 @@ type link struct {
 	ended chan struct{} // closed when the goroutine has ended
 
 	mu     sync.Mutex
+	id     string // the client id of the present session
 	ready  bool
 	opened int           // how often the stream was agreed on
 	err    error         // why the link is not ready
@@ -63,6 +64,7 @@ func newLink(c *client, addr Address) (*link, error) {
 	return &link{
 		client: c, addr: addr, conn: conn, stub: v2.NewMessagingServiceClient(conn),
 		log:   c.cfg.Logger.With("proxy", addr.String()),
+		id:    newClientID(),
 		renew: make(chan struct{}, 1), ended: make(chan struct{}), change: make(chan struct{}),
 		err: &Error{Op: "opening a session at " + addr.String(), Class: Transient, Err: errors.New("no answer yet")},
 	}, nil
@@ -119,6 +121,7 @@ func (l *link) session(ctx context.Context) (wasReady bool, err error) {
 	case <-l.renew:
 	default:
 	}
+	l.becomeSomebodyNew()
 	stream, err := l.openStream(ctx, cancel)
 	if err != nil {
 		return false, err
@@ -135,6 +138,24 @@ func (l *link) session(ctx context.Context) (wasReady bool, err error) {
 		<-broken // the listener ends with the stream's context
 	}
 	return true, err
+}
+
+// becomeSomebodyNew gives each session a client id of its own. When a stream
+// breaks, RocketMQ 5.5.0 takes the lite subscription from its client id, also
+// from a newer stream of that id, and without a word; and a poll that was broken
+// off goes on waiting in the broker and takes the next message for that id.
+func (l *link) becomeSomebodyNew() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.id = newClientID()
+}
+
+// sign adds to ctx the metadata of a request of the present session.
+func (l *link) sign(ctx context.Context) (context.Context, error) {
+	l.mu.Lock()
+	id := l.id
+	l.mu.Unlock()
+	return l.client.sign(ctx, id)
 }
 
 // keep sends heartbeats until something ends the session; heard says that it
@@ -215,7 +236,7 @@ func unary[Request, Answer any](ctx context.Context, l *link, op string, request
 	call func(context.Context, Request, ...grpc.CallOption) (Answer, error), status func(Answer) *v2.Status) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.client.cfg.RequestTimeout)
 	defer cancel()
-	ctx, err := l.client.sign(ctx)
+	ctx, err := l.sign(ctx)
 	var answer Answer
 	if err != nil {
 		return answer, failed(op, err)

@@ -59,7 +59,7 @@ func (c *Consumer) Receive(ctx context.Context, most int, invisible, await time.
 	await = max(await, MinAwaitDuration)
 	ctx, cancel = context.WithTimeout(ctx, await+c.client.cfg.RequestTimeout)
 	defer cancel()
-	signed, err := c.client.sign(ctx)
+	signed, err := l.sign(ctx)
 	if err != nil {
 		return Batch{}, failed(op, err)
 	}

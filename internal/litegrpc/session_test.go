@@ -431,3 +431,31 @@ func TestAnotherProxyAcksWhatADeadOneGaveOut(t *testing.T) {
 		t.Errorf("%d not acked", n)
 	}
 }
+
+// C03: no two clients of a process have the same id, and a session that is
+// opened again has a new one: see becomeSomebodyNew.
+func TestEachSessionHasAClientIDOfItsOwn(t *testing.T) {
+	b := startBroker(t)
+	seen := make(chan string, 100)
+	b.ControlAlways(embedded.Heartbeat, func(_ context.Context, r *embedded.Request) embedded.Reaction {
+		seen <- r.ClientID
+		return embedded.Pass()
+	})
+	var consumers []*Consumer
+	for range 8 {
+		consumers = append(consumers, startConsumer(t, consumerConfig(t, b.Endpoints())))
+	}
+	b.CutConnections()
+	ids := map[string]int{}
+	for range 2 * len(consumers) {
+		select {
+		case id := <-seen:
+			ids[id]++
+		case <-time.After(20 * time.Second):
+			t.Fatalf("%d heartbeats of new sessions, want %d", len(ids), 2*len(consumers))
+		}
+	}
+	if len(ids) != 2*len(consumers) {
+		t.Errorf("%d client ids for %d sessions", len(ids), 2*len(consumers))
+	}
+}

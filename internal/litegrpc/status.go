@@ -191,6 +191,8 @@ func textClass(code v2.Code, text string) (Class, bool) {
 		// the lite topic, which was deleted, or it is none of the last batch that
 		// the group was given, or the group is bound to another topic.
 		return HandleExpired, true
+	case strings.Contains(text, "topic not match"), strings.Contains(text, "message type not match"):
+		return Permanent, true // the group is bound elsewhere, the topic is of another type
 	case code == v2.Code_INTERNAL_SERVER_ERROR && strings.Contains(text, "flow control"):
 		return Throttled, true
 	}

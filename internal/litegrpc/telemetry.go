@@ -34,7 +34,7 @@ func (l *link) openStream(ctx context.Context, cancel context.CancelFunc) (telem
 // any other call of this client makes sense to it.
 func (l *link) agree(ctx context.Context, cancel context.CancelFunc) (telemetryStream, error) {
 	op := fmt.Sprintf("opening a session for %v at %s", l.client.role, l.addr)
-	signed, err := l.client.sign(ctx)
+	signed, err := l.sign(ctx)
 	if err != nil {
 		return nil, failed(op, err)
 	}

@@ -182,6 +182,7 @@ func TestTextsThatMeanMoreThanTheirCode(t *testing.T) {
 		"The client [x] is disconnected.":               {v2.Code_BAD_REQUEST, SessionLost},
 		"too many unacked messages":                     {v2.Code_FORBIDDEN, Throttled},
 		"Parse failed":                                  {v2.Code_INTERNAL_SERVER_ERROR, HandleMalformed},
+		"subscription bind topic not match":             {v2.Code_INTERNAL_SERVER_ERROR, Permanent},
 		"whatever":                                      {v2.Code_INTERNAL_SERVER_ERROR, Transient},
 		"something new":                                 {v2.Code(59999), Transient},
 	} {
