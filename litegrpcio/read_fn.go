@@ -17,7 +17,7 @@ import (
 )
 
 func init() {
-	register.DoFn5x2[context.Context, *sdf.ManualWatermarkEstimator, *sdf.LockRTracker, []byte, func(beam.EventTime, coders.AckableMessage), sdf.ProcessContinuation, error](&readFn{})
+	register.DoFn5x2[context.Context, *estimator, *sdf.LockRTracker, []byte, func(beam.EventTime, coders.AckableMessage), sdf.ProcessContinuation, error](&readFn{})
 	register.DoFn4x1[context.Context, *sdf.LockRTracker, []byte, func(beam.EventTime, coders.AckableMessage), error](&readBoundedFn{})
 	register.Emitter2[beam.EventTime, coders.AckableMessage]()
 }
@@ -164,17 +164,17 @@ func (fn *readFn) InitialWatermarkEstimatorState(beam.EventTime, restriction, []
 }
 
 // CreateWatermarkEstimator goes on from a watermark.
-func (fn *readFn) CreateWatermarkEstimator(ms int64) *sdf.ManualWatermarkEstimator {
-	return &sdf.ManualWatermarkEstimator{State: time.UnixMilli(ms)}
+func (fn *readFn) CreateWatermarkEstimator(ms int64) *estimator {
+	return &estimator{at: time.UnixMilli(ms)}
 }
 
 // WatermarkEstimatorState is the watermark to go on from.
-func (fn *readFn) WatermarkEstimatorState(e *sdf.ManualWatermarkEstimator) int64 {
-	return e.State.UnixMilli()
+func (fn *readFn) WatermarkEstimatorState(e *estimator) int64 {
+	return e.CurrentWatermark().UnixMilli()
 }
 
 // ProcessElement emits what is there and asks to be called again.
-func (fn *readFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermarkEstimator, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, coders.AckableMessage)) (sdf.ProcessContinuation, error) {
+func (fn *readFn) ProcessElement(ctx context.Context, we *estimator, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, coders.AckableMessage)) (sdf.ProcessContinuation, error) {
 	if rt.GetRestriction().(restriction).over(time.Now()) {
 		rt.TryClaim(theEnd{})
 		return sdf.StopProcessing(), nil
@@ -185,7 +185,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermarkEst
 		if err != nil {
 			return false, err
 		}
-		advance(we, f.times.watermark(f.queue, time.Now()))
+		we.advance(f.times.watermark(f.queue, time.Now()))
 		if out.ended || rt.GetRestriction().(restriction).over(time.Now()) {
 			rt.TryClaim(theEnd{})
 			next = sdf.StopProcessing()
@@ -198,13 +198,6 @@ func (fn *readFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermarkEst
 		return sdf.StopProcessing(), err
 	}
 	return next, nil
-}
-
-// advance never lets a watermark fall.
-func advance(we *sdf.ManualWatermarkEstimator, to time.Time) {
-	if to.After(we.State) {
-		we.UpdateWatermark(to)
-	}
 }
 
 // readBoundedFn is the bounded source: without a ProcessContinuation, which

@@ -176,7 +176,7 @@ func ReadInvisibleDuration(d time.Duration) ReadOption {
 }
 
 // ReadMaxMessageNum sets how many messages one poll may bring. 1 to 1024,
-// default 32.
+// default 32, which is also the most that brokers of RocketMQ 5.5 give.
 func ReadMaxMessageNum(n int) ReadOption {
 	return countOption("max message num", int64(n), 1, maxMessageNum, func(c *readConfig) { c.MaxMessageNum = n })
 }
