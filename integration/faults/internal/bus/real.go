@@ -49,9 +49,10 @@ func (r *Real) Cluster() *realmq.Cluster { return r.mq }
 // Endpoints is that of [Bus].
 func (r *Real) Endpoints() string { return r.mq.Endpoints() }
 
-// Publish is that of [Bus]. It tries until ctx ends, with one id: a message that
-// was stored although its answer was lost then stands there twice, as two
-// deliveries of one id.
+// Publish is that of [Bus]. It tries until ctx ends, whatever is wrong, for a
+// topic whose broker restarts is one that does not exist, and with one id: a
+// message that was stored although its answer was lost then stands there twice,
+// as two deliveries of one id.
 func (r *Real) Publish(ctx context.Context, liteTopic string, body []byte) (string, error) {
 	m := litegrpc.Outgoing{LiteTopic: liteTopic, Body: body, ID: r.producer.NewMessageID()}
 	for {
@@ -59,7 +60,7 @@ func (r *Real) Publish(ctx context.Context, liteTopic string, body []byte) (stri
 		if err == nil {
 			return sent.MessageID, nil
 		}
-		if litegrpc.ClassOf(err) == litegrpc.Permanent || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return "", err
 		}
 		select {

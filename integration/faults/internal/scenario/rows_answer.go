@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 
+	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
+
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/faults/internal/worker"
 )
@@ -70,7 +72,28 @@ func answerRows() []Row {
 			},
 			Check: func(v Verdict) error { return want(v.Restarts == 0, "no failed bundle") },
 		},
+		{
+			Name:   "topic-missing",
+			About:  "the proxy answers ten polls in a row, twice, that the topic does not exist, as it does while the only broker restarts",
+			Places: []Place{InProcess},
+			Play:   missTopic,
+			Check:  func(v Verdict) error { return want(v.Restarts == 0, "no failed bundle") },
+		},
 	}
+}
+
+// missTopic lets the topic go missing under load. The text is that of RocketMQ
+// 5.5.0.
+func missTopic(ctx context.Context, s *Stage) error {
+	return s.under(ctx, 2, func() error {
+		for range 10 {
+			s.embedded().Control(embedded.ReceiveMessage, func(context.Context, *embedded.Request) embedded.Reaction {
+				return embedded.Answer(&v2.ReceiveMessageResponse{Content: &v2.ReceiveMessageResponse_Status{Status: &v2.Status{
+					Code: v2.Code_TOPIC_NOT_FOUND, Message: "CODE: 17  DESC: No topic route info in name server for the topic: " + s.names.Topic}}})
+			})
+		}
+		return nil
+	})
 }
 
 // backlog publishes and then starts a worker, so that the first answers are full.
