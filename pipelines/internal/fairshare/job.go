@@ -26,15 +26,16 @@ var errJobEnded = errors.New("the pipeline ended by itself")
 
 // startJob builds the pipeline of a leg and runs it until stop is called.
 func (r *runner) startJob(ctx context.Context, name string) (*job, error) {
-	l := &leg{books: stats.NewLedger(), slots: semaphore.NewWeighted(int64(r.options.Workers))}
+	running, cancel := context.WithCancelCause(ctx)
+	l := &leg{ctx: running, books: stats.NewLedger(), slots: semaphore.NewWeighted(int64(r.options.Workers))}
 	id := name + "-" + uuid.NewString()
 	forget := enrol(id, l)
 	p, err := build(&r.options, name, id)
 	if err != nil {
+		cancel(err)
 		forget()
 		return nil, err
 	}
-	running, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -4,6 +4,7 @@
 package fairshare
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 
 // leg is what the transforms of one leg share with the program that runs it.
 type leg struct {
+	ctx   context.Context // ends before the pipeline does
 	books *stats.Ledger
 	slots *semaphore.Weighted // the workers, first come first served
 }

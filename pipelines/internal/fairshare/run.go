@@ -135,9 +135,14 @@ func (r *runner) leg(ctx context.Context, name string, plan []load.Event) (*repo
 	return result, err
 }
 
-// warmUpTimeout bounds the warm-up. A real broker may deliver to a new consumer
-// after some ten seconds only.
-const warmUpTimeout = time.Minute
+// How long the warm-up may take beyond a lease, and when it says that it waits.
+// A real broker may deliver to a new consumer after some ten seconds only, and
+// lite topics in which an interrupted run held messages stand still until those
+// leases end.
+const (
+	warmUpSlack = 30 * time.Second
+	warmUpQuiet = 10 * time.Second
+)
 
 // warmUp sends a message through every lite topic and the whole pipeline, and
 // waits for them, so that opening sessions and subscriptions is not measured.
@@ -147,9 +152,17 @@ func (r *runner) warmUp(ctx context.Context, books *stats.Ledger) error {
 	if err := load.Publish(ctx, load.WarmUp(r.options.Load, belowQuota*r.options.QuotaRate()), publishers, s.send); err != nil {
 		return err
 	}
-	ctx, done := context.WithTimeoutCause(ctx, warmUpTimeout, fmt.Errorf(
+	soon, done := context.WithTimeout(ctx, warmUpQuiet)
+	err := books.AwaitAcks(soon)
+	done()
+	if err == nil || ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	most := r.options.InvisibleDuration + warmUpSlack
+	r.live.Note("waiting, up to %v, for the first messages: lite topics stand still while an earlier run's leases last", most)
+	ctx, done = context.WithTimeoutCause(ctx, most, fmt.Errorf(
 		"no leg can begin: the first messages were not delivered and acknowledged within %v: do other consumers of group %q receive them?",
-		warmUpTimeout, r.options.Group))
+		most, r.options.Group))
 	defer done()
 	return books.AwaitAcks(ctx)
 }

@@ -5,6 +5,7 @@ package fairshare
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"sync"
 	"time"
@@ -74,12 +75,12 @@ func (fn *workFn) StartBundle(context.Context, emitWorked) {
 
 // ProcessElement queues for a slot, and emits what has been done meanwhile.
 func (fn *workFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, m coders.AckableMessage, emit emitWorked) error {
-	b, slots, took := fn.bundle, fn.leg.slots, fn.Work
+	b, l, took := fn.bundle, fn.leg, fn.Work
 	item := worked{handle: m.Handle, place: &placed.Place{Pane: pane, Window: w, Time: t}}
 	b.pending++
-	// It ends when the work is done or the bundle's context ends, whether or not
-	// the bundle still waits for it.
-	go func() { b.finish(item, work(ctx, slots, took)) }()
+	// It ends when the work is done or the leg ends, whether or not the bundle
+	// still waits for it.
+	go func() { b.finish(item, work(l.ctx, l.slots, took)) }()
 	return b.emitDone(emit)
 }
 
@@ -91,6 +92,8 @@ func (fn *workFn) FinishBundle(ctx context.Context, emit emitWorked) error {
 		case <-b.progress:
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-fn.leg.ctx.Done():
+			return errLegOver
 		}
 		if err := b.emitDone(emit); err != nil {
 			return err
@@ -98,6 +101,10 @@ func (fn *workFn) FinishBundle(ctx context.Context, emit emitWorked) error {
 	}
 	return nil
 }
+
+// errLegOver ends a bundle when its leg ends: what it has in work is delivered
+// again.
+var errLegOver = errors.New("fairshare: the leg has ended")
 
 func (b *workBundle) finish(item worked, err error) {
 	b.mu.Lock()

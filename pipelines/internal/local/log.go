@@ -24,6 +24,9 @@ func Init(out io.Writer, verbose bool) {
 	// default it would send its lines to the runner, which logs them once more,
 	// and complain on stderr when a job's end cuts that connection.
 	hooks.DisableHook(harness.DefaultRemoteLoggingHook)
+	if err := hooks.EnableHook(countingHook); err != nil {
+		panic(err) // it is registered in this package
+	}
 	if !beam.Initialized() {
 		beam.Init() // it sets the default logger, so ours comes after it
 	}

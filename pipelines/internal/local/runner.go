@@ -19,7 +19,6 @@ import (
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 )
 
@@ -41,7 +40,7 @@ func Start(ctx context.Context) (*Runner, error) {
 // How long ending a job may take.
 const (
 	cancelTimeout = time.Second
-	endTimeout    = 2 * time.Second
+	endTimeout    = quietTimeout + quitTimeout
 )
 
 // Run runs a pipeline until it ends or ctx does. When ctx ends it cancels the
@@ -51,11 +50,11 @@ const (
 // crash whoever looks at them. The cancel call of the job service is the way.
 func (r *Runner) Run(ctx context.Context, name string, p *beam.Pipeline) error {
 	life := context.WithoutCancel(ctx)
-	workers, err := extworker.StartLoopback(life, 0)
+	workers, err := startWorkers(life)
 	if err != nil {
-		return fmt.Errorf("starting the worker: %w", err)
+		return err
 	}
-	defer stopWorkers(life, workers)
+	defer workers.close()
 	id, err := r.submit(life, name, p, workers)
 	if err != nil {
 		return err
@@ -84,21 +83,9 @@ func (r *Runner) cancel(life context.Context, id string, ended <-chan error) err
 	return nil
 }
 
-func stopWorkers(ctx context.Context, w *extworker.Loopback) {
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		_ = w.Stop(ctx) // it has no error to give
-	}()
-	select {
-	case <-stopped:
-	case <-time.After(endTimeout):
-	}
-}
-
 // submit hands the pipeline over as Beam's universal runner does, which would
 // give no way to cancel it.
-func (r *Runner) submit(ctx context.Context, name string, p *beam.Pipeline, w *extworker.Loopback) (string, error) {
+func (r *Runner) submit(ctx context.Context, name string, p *beam.Pipeline, w *workers) (string, error) {
 	graph, err := marshal(ctx, p, w)
 	if err != nil {
 		return "", err
@@ -115,7 +102,7 @@ func (r *Runner) submit(ctx context.Context, name string, p *beam.Pipeline, w *e
 	}
 	hooks.SerializeHooksToOptions()
 	options, err := tools.OptionsToProto(beamruntime.RawOptionsWrapper{
-		Options: beam.PipelineOptions.Export(), AppName: name, Experiments: []string{"beam_fn_api"}, Parallelism: -1,
+		Options: beam.PipelineOptions.Export(), AppName: name, Experiments: experiments, Parallelism: -1,
 	})
 	if err != nil {
 		return "", fmt.Errorf("pipeline options: %w", err)
@@ -131,12 +118,16 @@ func (r *Runner) submit(ctx context.Context, name string, p *beam.Pipeline, w *e
 	return runnerlib.Submit(ctx, r.jobs, prepared.GetPreparationId(), token)
 }
 
-func marshal(ctx context.Context, p *beam.Pipeline, w *extworker.Loopback) (*pipepb.Pipeline, error) {
+// experiments switch off that prism asks running sources to split. A source
+// whose tracker refuses every split only loses time by it.
+var experiments = []string{"beam_fn_api", "prism_disable_sdf_split"}
+
+func marshal(ctx context.Context, p *beam.Pipeline, w *workers) (*pipepb.Pipeline, error) {
 	edges, _, err := p.Build()
 	if err != nil {
 		return nil, fmt.Errorf("building the pipeline: %w", err)
 	}
-	environment, err := graphx.CreateEnvironment(ctx, "beam:env:external:v1", w.EnvironmentConfig)
+	environment, err := graphx.CreateEnvironment(ctx, "beam:env:external:v1", w.config)
 	if err != nil {
 		return nil, fmt.Errorf("building the pipeline: %w", err)
 	}

@@ -60,6 +60,12 @@ func (v *Live) Show(leg string, s stats.Snapshot) {
 	fmt.Fprintln(v.out, line)
 }
 
+// Note writes a line that stays.
+func (v *Live) Note(format string, args ...any) {
+	v.End()
+	fmt.Fprintf(v.out, format+"\n", args...)
+}
+
 // End leaves the last line as it is.
 func (v *Live) End() {
 	if v.open {

@@ -1,0 +1,181 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/hooks"
+	fnpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/fnexecution_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
+	"google.golang.org/grpc"
+)
+
+// workers starts the SDK's worker inside this process when the runner asks for
+// one, as Beam's own loopback service does. But it lets bundles that are under
+// way come to their end before it stops the worker. Beam's stops it at once, and
+// then this may happen: a bundle ends and finds the worker running; the worker
+// closes the channel of the answers; the bundle sends its answer on the closed
+// channel, and the program panics.
+type workers struct {
+	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
+
+	life     context.Context
+	server   *grpc.Server
+	endpoint string
+	serving  sync.WaitGroup
+
+	mu   sync.Mutex
+	byID map[string]*worker
+}
+
+// worker is one SDK worker and what it is doing.
+type worker struct {
+	cancel context.CancelFunc
+	ended  chan struct{}
+
+	mu      sync.Mutex
+	bundles int
+	quiet   chan struct{} // closed when bundles falls to 0, nil if nobody waits
+}
+
+// How long a worker may take to end its bundles, and then itself.
+const (
+	quietTimeout = 1500 * time.Millisecond
+	quitTimeout  = time.Second
+	// answerTime is for the answer of a bundle to leave after the hook has seen it.
+	answerTime = 20 * time.Millisecond
+)
+
+func startWorkers(ctx context.Context) (*workers, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("starting the worker: %w", err)
+	}
+	w := &workers{life: ctx, server: grpc.NewServer(), endpoint: listener.Addr().String(), byID: make(map[string]*worker)}
+	fnpb.RegisterBeamFnExternalWorkerPoolServer(w.server, w)
+	w.serving.Go(func() { _ = w.server.Serve(listener) }) // it ends with the server, and says no more than that
+	return w, nil
+}
+
+// config is what the pipeline's environment says.
+func (w *workers) config(context.Context) string { return w.endpoint }
+
+// StartWorker starts a worker.
+func (w *workers) StartWorker(_ context.Context, req *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, ok := w.byID[req.GetWorkerId()]; ok {
+		return &fnpb.StartWorkerResponse{Error: fmt.Sprintf("worker %q runs already", req.GetWorkerId())}, nil
+	}
+	one := &worker{ended: make(chan struct{})}
+	ctx := context.WithValue(grpcx.WriteWorkerID(w.life, req.GetWorkerId()), workerKey{}, one)
+	ctx, one.cancel = context.WithCancel(ctx)
+	w.byID[req.GetWorkerId()] = one
+	go func() {
+		defer close(one.ended)
+		// How it ends is of no interest: the job has ended then.
+		_ = harness.MainWithOptions(ctx, req.GetLoggingEndpoint().GetUrl(), req.GetControlEndpoint().GetUrl(), harness.Options{})
+	}()
+	return &fnpb.StartWorkerResponse{}, nil
+}
+
+// StopWorker stops a worker when its bundles have ended, or took too long.
+func (w *workers) StopWorker(_ context.Context, req *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
+	w.mu.Lock()
+	one, ok := w.byID[req.GetWorkerId()]
+	delete(w.byID, req.GetWorkerId())
+	w.mu.Unlock()
+	if ok {
+		one.stop()
+	}
+	return &fnpb.StopWorkerResponse{}, nil
+}
+
+// close stops what is left.
+func (w *workers) close() {
+	w.mu.Lock()
+	left := w.byID
+	w.byID = make(map[string]*worker)
+	w.mu.Unlock()
+	for _, one := range left {
+		one.stop()
+	}
+	w.server.Stop()
+	w.serving.Wait()
+}
+
+func (o *worker) stop() {
+	ctx, done := context.WithTimeout(context.Background(), quietTimeout)
+	defer done()
+	if o.awaitQuiet(ctx) {
+		<-time.After(answerTime)
+	}
+	o.cancel()
+	select {
+	case <-o.ended:
+	case <-time.After(quitTimeout):
+	}
+}
+
+func (o *worker) awaitQuiet(ctx context.Context) bool {
+	o.mu.Lock()
+	if o.bundles == 0 {
+		o.mu.Unlock()
+		return true
+	}
+	if o.quiet == nil {
+		o.quiet = make(chan struct{})
+	}
+	quiet := o.quiet
+	o.mu.Unlock()
+	select {
+	case <-quiet:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (o *worker) count(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.bundles += n
+	if o.bundles == 0 && o.quiet != nil {
+		close(o.quiet)
+		o.quiet = nil
+	}
+}
+
+// workerKey finds the worker in the context of an instruction.
+type workerKey struct{}
+
+// countingHook is the name under which Beam knows the hook that counts bundles.
+const countingHook = "rocketmq_beam_local_bundles"
+
+func init() {
+	hooks.RegisterHook(countingHook, func([]string) hooks.Hook {
+		return hooks.Hook{
+			Req: func(ctx context.Context, req *fnpb.InstructionRequest) (context.Context, error) {
+				countBundle(ctx, req, 1)
+				return ctx, nil
+			},
+			Resp: func(ctx context.Context, req *fnpb.InstructionRequest, _ *fnpb.InstructionResponse) error {
+				countBundle(ctx, req, -1)
+				return nil
+			},
+		}
+	})
+}
+
+func countBundle(ctx context.Context, req *fnpb.InstructionRequest, n int) {
+	if one, ok := ctx.Value(workerKey{}).(*worker); ok && req.GetProcessBundle() != nil {
+		one.count(n)
+	}
+}
