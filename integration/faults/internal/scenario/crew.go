@@ -64,7 +64,7 @@ func startProcess(name string, c worker.Config, l *ledger) (*process, error) {
 // endTimeout is how long a worker that was told to end may take.
 const endTimeout = 20 * time.Second
 
-// end tells the worker to end, as an operator would.
+// end tells the worker to end.
 func (p *process) end() error {
 	_ = p.in.Close() // it may be gone already
 	select {

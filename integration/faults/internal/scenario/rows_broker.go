@@ -22,6 +22,7 @@ func brokerRows() []Row {
 			Places: []Place{InProcess, RealMQ},
 			Alone:  true,
 			Play:   restartProxy,
+			Check:  noRestart,
 		},
 		{
 			Name:   "proxy-restart-in-flight", // L08
@@ -45,12 +46,14 @@ func brokerRows() []Row {
 			Places: []Place{RealMQ},
 			Alone:  true,
 			Play:   restartBroker,
+			Check:  noRestart,
 		},
 		{
 			Name:   "sessions-forgotten", // L31
 			About:  "the proxy forgets its clients, while connections and streams stay",
 			Places: []Place{InProcess},
 			Play:   forgetSessions,
+			Check:  noRestart,
 		},
 		{
 			Name:   "leases-expired",
@@ -70,6 +73,9 @@ func brokerRows() []Row {
 		},
 	}
 }
+
+// noRestart wants the source to have come through by itself.
+func noRestart(v Verdict) error { return want(v.Restarts == 0, "no failed bundle") }
 
 // rounds is how often a row does its worst: the real servers take seconds to
 // start.
