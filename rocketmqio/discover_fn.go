@@ -22,9 +22,8 @@ import (
 
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[discovery](), encodeDiscovery, decodeDiscovery)
-	register.DoFn5x2[context.Context, *sdf.ManualWatermarkEstimator, *sdf.LockRTracker, []byte, func(beam.EventTime, assignment), sdf.ProcessContinuation, error](&discoverFn{})
+	register.DoFn5x2[context.Context, *sdf.ManualWatermarkEstimator, *sdf.LockRTracker, []byte, func(assignment), sdf.ProcessContinuation, error](&discoverFn{})
 	register.DoFn3x1[context.Context, []byte, func(assignment), error](&discoverOnceFn{})
-	register.Emitter2[beam.EventTime, assignment]()
 	register.Emitter1[assignment]()
 }
 
@@ -141,8 +140,10 @@ func (fn *discoverFn) WatermarkEstimatorState(e *sdf.ManualWatermarkEstimator) i
 	return e.State.UnixMilli()
 }
 
-// ProcessElement is one round of discovery.
-func (fn *discoverFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermarkEstimator, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, assignment)) (sdf.ProcessContinuation, error) {
+// ProcessElement is one round of discovery. An assignment has the event time of
+// the beginning of all time, as its input has: until the queue was looked at,
+// nothing is known of the event times in it.
+func (fn *discoverFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermarkEstimator, rt *sdf.LockRTracker, _ []byte, emit func(assignment)) (sdf.ProcessContinuation, error) {
 	state := rt.GetRestriction().(discovery)
 	began := time.Now()
 	err := fn.Config.acquire(ctx, func(s *session) error {
@@ -159,7 +160,7 @@ func (fn *discoverFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermar
 				return nil
 			}
 			s.marks.expect(a.Queue, time.Now())
-			emit(mtime.FromTime(began), a)
+			emit(a)
 			queuesCounter.Inc(ctx, 1)
 		}
 		rt.TryClaim(roundDone{})
