@@ -6,7 +6,9 @@ package local
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,6 +41,7 @@ type workers struct {
 type worker struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
+	once   sync.Once // of stopping
 
 	mu      sync.Mutex
 	bundles int
@@ -90,7 +93,6 @@ func (w *workers) StartWorker(_ context.Context, req *fnpb.StartWorkerRequest) (
 func (w *workers) StopWorker(_ context.Context, req *fnpb.StopWorkerRequest) (*fnpb.StopWorkerResponse, error) {
 	w.mu.Lock()
 	one, ok := w.byID[req.GetWorkerId()]
-	delete(w.byID, req.GetWorkerId())
 	w.mu.Unlock()
 	if ok {
 		one.stop()
@@ -98,20 +100,23 @@ func (w *workers) StopWorker(_ context.Context, req *fnpb.StopWorkerRequest) (*f
 	return &fnpb.StopWorkerResponse{}, nil
 }
 
-// close stops what is left.
+// close returns when all workers have stopped: those that the runner has not
+// stopped, and those that are stopping since. The job may be over before.
 func (w *workers) close() {
 	w.mu.Lock()
-	left := w.byID
-	w.byID = make(map[string]*worker)
+	all := slices.Collect(maps.Values(w.byID))
 	w.mu.Unlock()
-	for _, one := range left {
+	for _, one := range all {
 		one.stop()
 	}
 	w.server.Stop()
 	w.serving.Wait()
 }
 
-func (o *worker) stop() {
+// stop may be called twice; each call returns when the worker has stopped.
+func (o *worker) stop() { o.once.Do(o.shutDown) }
+
+func (o *worker) shutDown() {
 	ctx, done := context.WithTimeout(context.Background(), quietTimeout)
 	defer done()
 	if o.awaitQuiet(ctx) {
