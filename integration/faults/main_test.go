@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,6 +35,7 @@ func TestMain(m *testing.M) {
 	worker.Run()
 	bus.Run()
 	flag.Parse()
+	moreAtOnce()
 	scratch, err := os.MkdirTemp("", "faults-") // prism leaves an empty file there for each pipeline
 	if err == nil {
 		err = os.Setenv("TMPDIR", scratch)
@@ -53,6 +56,17 @@ func TestMain(m *testing.M) {
 	}
 	_ = os.RemoveAll(scratch) // nothing in it is of use
 	os.Exit(code)
+}
+
+// moreAtOnce lets more rows run beside each other than there are processors,
+// unless the command line says something else: they mostly wait.
+func moreAtOnce() {
+	const atOnce = 6
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))) // the flag is there and takes numbers
+	}
 }
 
 // TestEmbedded runs the rows for an embedded broker. The workers are processes of
