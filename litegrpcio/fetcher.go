@@ -13,6 +13,7 @@ import (
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/beamlog"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/health"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/idle"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/pool"
 )
@@ -36,7 +37,7 @@ type fetcher struct {
 	health   *health.Health
 	again    *redeliveries
 	times    *eventTimes
-	rest     *pause
+	idle     idle.Pause
 	renew    func(Queued) time.Duration // nil: no renewal
 	end      context.CancelFunc
 	workers  sync.WaitGroup
@@ -56,7 +57,7 @@ func openFetcher(ctx context.Context, cfg readConfig) (*fetcher, error) {
 	f := &fetcher{
 		cfg: cfg, log: beamlog.Logger("rocketmq lite source").With("topic", cfg.Topic, "group", cfg.Group),
 		queue: newQueue(cfg.MaxMessageNum * cfg.FetchConcurrency), stats: &stats{},
-		times: &eventTimes{publish: cfg.PublishTime, maxDisorder: cfg.MaxDisorder}, rest: &pause{},
+		times: &eventTimes{publish: cfg.PublishTime, maxDisorder: cfg.MaxDisorder},
 	}
 	f.health = health.New(cfg.StallTimeout, f.log, time.Now())
 	f.again = &redeliveries{log: f.log}

@@ -38,30 +38,6 @@ func TestAPipelineWithoutAcksIsWarnedOnce(t *testing.T) {
 	}
 }
 
-// B12: an idle source asks a runner for about one call a second; a message ends
-// a wait at once, and only a short rest stands in its way.
-func TestIdleCallsBecomeRareAndRestsStayShort(t *testing.T) {
-	p := &pause{}
-	if p.wait() != firstWait {
-		t.Errorf("the first wait is %v", p.wait())
-	}
-	calls, passed := 0, time.Duration(0)
-	for passed < time.Hour {
-		rest := p.after(0)
-		if rest > longestRest {
-			t.Fatalf("a rest of %v", rest)
-		}
-		passed += p.wait() + rest
-		calls++
-	}
-	if calls > 3600 {
-		t.Errorf("%d calls in an idle hour", calls)
-	}
-	if d := p.after(1); d != 0 || p.wait() != firstWait {
-		t.Errorf("after a message: rest %v, wait %v", d, p.wait())
-	}
-}
-
 func stored(at time.Time) coders.AckableMessage { return coders.AckableMessage{StoreTime: at} }
 
 func TestTheWatermarkOfArrivalIsThePresent(t *testing.T) {

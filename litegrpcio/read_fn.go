@@ -67,7 +67,7 @@ func (fn *source) drain(ctx context.Context, f *fetcher, rt *sdf.LockRTracker, e
 	start := time.Now()
 	out := drained{}
 	defer func() { f.report(ctx) }()
-	if !f.queue.awaitMessage(ctx, f.rest.wait()) {
+	if !f.queue.awaitMessage(ctx, f.idle.Wait()) {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
@@ -191,7 +191,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, we *estimator, rt *sdf.Loc
 			next = sdf.StopProcessing()
 			return true, nil
 		}
-		next = sdf.ResumeProcessingIn(f.rest.after(out.emitted))
+		next = sdf.ResumeProcessingIn(f.idle.After(out.emitted))
 		return false, nil
 	})
 	if err != nil {

@@ -40,9 +40,8 @@ func decodeRange(data []byte) (offsetRange, error) {
 // and are processed one after another, and nothing leaves a bundle before its
 // end: so a call takes what is there and returns.
 const (
-	mostRecords = 1000
-	mostTime    = 500 * time.Millisecond
-	emptyWait   = 100 * time.Millisecond
+	mostRecords = 5000
+	mostTime    = 250 * time.Millisecond
 )
 
 // queueSource is what the bounded and the unbounded DoFn share.
@@ -98,7 +97,7 @@ func (fn *queueSource) read(ctx context.Context, s *session, r *reader, rt *sdf.
 	if err := r.verdict(); err != nil {
 		return readSome{}, err
 	}
-	s.awaitArrival(ctx, r, emptyWait)
+	s.awaitArrival(ctx, r, r.idle.Wait())
 	began := time.Now()
 	some := readSome{reached: r.position()}
 	for some.emitted < mostRecords && time.Since(began) < mostTime && ctx.Err() == nil {
@@ -187,7 +186,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, we *queueEstimator, rt *sd
 		now := time.Now()
 		we.advance(fn.Config.queueWatermark(r, some, now))
 		we.source = s.marks.set(a.Queue, we.own, now)
-		next = sdf.ResumeProcessingIn(r.rest.after(some.emitted))
+		next = sdf.ResumeProcessingIn(r.idle.After(some.emitted))
 		return nil
 	})
 	return next, err

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/health"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/idle"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
@@ -27,7 +28,7 @@ type reader struct {
 	health  *health.Health
 	ctx     context.Context
 	stop    context.CancelFunc
-	rest    pause
+	idle    idle.Pause
 
 	mu       sync.Mutex
 	taken    int64              // the first offset that no bundle has taken

@@ -132,8 +132,9 @@ func (s *session) announce() {
 	s.arrived = make(chan struct{})
 }
 
-// awaitArrival waits until r has something, or any other queue has, for d at
-// most: a bundle that waits for one queue holds up all the others.
+// awaitArrival waits until r has something, or any other queue has: a bundle
+// that waits for one queue holds up all the others. It waits for this queue's
+// share of d at most, so that all of them have their turn within d.
 func (s *session) awaitArrival(ctx context.Context, r *reader, d time.Duration) {
 	s.mu.Lock()
 	arrived := s.arrived
@@ -141,6 +142,7 @@ func (s *session) awaitArrival(ctx context.Context, r *reader, d time.Duration) 
 	for _, other := range s.readers {
 		ready = ready || other.ready()
 	}
+	d /= time.Duration(max(len(s.readers), 1))
 	s.mu.Unlock()
 	if ready || r.ready() {
 		return

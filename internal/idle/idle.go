@@ -1,19 +1,22 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package litegrpcio
+// Package idle decides how sources pass the time while nothing comes.
+package idle
 
 import (
 	"sync"
 	"time"
 )
 
-// pause decides how a source passes the time while nothing comes. Each call of
+// Pause decides how a source passes the time while nothing comes. Each call of
 // ProcessElement leaves some state with a runner (Flink keeps it until the next
 // checkpoint), so the longer nothing comes the longer a call waits; between two
 // calls it rests for a moment only, for a message that comes ends a wait and
 // cannot end a rest.
-type pause struct {
+//
+// The zero value is ready.
+type Pause struct {
 	mu    sync.Mutex
 	empty int // calls in a row that emitted nothing
 }
@@ -26,11 +29,11 @@ const (
 	longestRest = 50 * time.Millisecond
 )
 
-// wait is how long a call waits for a message.
-func (p *pause) wait() time.Duration { return p.grown(firstWait, longestWait) }
+// Wait is how long a call waits for a message.
+func (p *Pause) Wait() time.Duration { return p.grown(firstWait, longestWait) }
 
-// after is how long to rest after a call that emitted so many.
-func (p *pause) after(emitted int) time.Duration {
+// After is how long to rest after a call that emitted so many.
+func (p *Pause) After(emitted int) time.Duration {
 	p.mu.Lock()
 	if emitted > 0 {
 		p.empty = 0
@@ -44,7 +47,7 @@ func (p *pause) after(emitted int) time.Duration {
 	return p.grown(firstRest, longestRest)
 }
 
-func (p *pause) grown(first, longest time.Duration) time.Duration {
+func (p *Pause) grown(first, longest time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	const doublings = 8
