@@ -5,7 +5,7 @@
 // pipeline has looked at them.
 //
 //	groups := throttlefn.GroupByLiteTopic(s, msgs, throttlefn.GroupEvery(time.Second))
-//	fair := throttlefn.Throttle(s, groups, throttlefn.Quota{PerWindow: 50, Defer: 20 * time.Second})
+//	fair := throttlefn.Throttle(s, groups, throttlefn.Quota{PerWindow: 10, Defer: 20 * time.Second})
 //	done := beam.ParDo(s, work, fair.Passed)
 //	ackfn.Ack(s, done)
 //

@@ -41,7 +41,7 @@ func ExampleThrottle() {
 	_, s := beam.NewPipelineWithRoot()
 	msgs := litegrpcio.Read(s, "proxy:8081", "agent-bus", "beam-agents")
 	groups := throttlefn.GroupByLiteTopic(s, msgs, throttlefn.GroupEvery(time.Second))
-	fair := throttlefn.Throttle(s, groups, throttlefn.Quota{PerWindow: 50, Defer: 20 * time.Second},
+	fair := throttlefn.Throttle(s, groups, throttlefn.Quota{PerWindow: 10, Defer: 20 * time.Second},
 		throttlefn.WorkWithin(10*time.Second), throttlefn.Credentials("env"))
 	done := beam.ParDo(s, callModel, fair.Passed)
 	ackfn.Ack(s, done, ackfn.Credentials("env"))

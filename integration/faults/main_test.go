@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	long = flag.Bool("faults.long", false, "run the rows that take about a minute each as well")
+	long = flag.Bool("faults.long", os.Getenv("CI") == "true", "run the rows that take about a minute each as well")
 	seed = flag.Uint64("faults.seed", uint64(rand.Uint32()), "seed of the random moments")
 )
 
