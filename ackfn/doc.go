@@ -59,7 +59,7 @@
 //	  MESSAGE_PROPERTY_CONFLICT_WITH_TYPE,
 //	  CLIENT_ID_REQUIRED, UNAUTHORIZED,
 //	  PAYMENT_REQUIRED, FORBIDDEN,
-//	  NOT_FOUND, TOPIC_NOT_FOUND,
+//	  NOT_FOUND,
 //	  CONSUMER_GROUP_NOT_FOUND,
 //	  PAYLOAD_TOO_LARGE,
 //	  MESSAGE_BODY_TOO_LARGE,
@@ -75,7 +75,8 @@
 //	a field of the handle is missing      fails the bundle at once, without a request
 //	all other codes, no answer, no        retried, within MaxAttempts; then fails the bundle
 //	  connection, a session that the
-//	  proxy forgot
+//	  proxy forgot, TOPIC_NOT_FOUND while
+//	  the only broker restarts
 //
 // # Metrics
 //

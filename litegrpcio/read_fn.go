@@ -14,10 +14,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/watermark"
 )
 
 func init() {
-	register.DoFn5x2[context.Context, *estimator, *sdf.LockRTracker, []byte, func(beam.EventTime, coders.AckableMessage), sdf.ProcessContinuation, error](&readFn{})
+	register.DoFn5x2[context.Context, *watermark.Estimator, *sdf.LockRTracker, []byte, func(beam.EventTime, coders.AckableMessage), sdf.ProcessContinuation, error](&readFn{})
 	register.DoFn4x1[context.Context, *sdf.LockRTracker, []byte, func(beam.EventTime, coders.AckableMessage), error](&readBoundedFn{})
 	register.Emitter2[beam.EventTime, coders.AckableMessage]()
 }
@@ -164,17 +165,15 @@ func (fn *readFn) InitialWatermarkEstimatorState(beam.EventTime, restriction, []
 }
 
 // CreateWatermarkEstimator goes on from a watermark.
-func (fn *readFn) CreateWatermarkEstimator(ms int64) *estimator {
-	return &estimator{at: time.UnixMilli(ms)}
+func (fn *readFn) CreateWatermarkEstimator(ms int64) *watermark.Estimator {
+	return watermark.New(ms)
 }
 
 // WatermarkEstimatorState is the watermark to go on from.
-func (fn *readFn) WatermarkEstimatorState(e *estimator) int64 {
-	return e.CurrentWatermark().UnixMilli()
-}
+func (fn *readFn) WatermarkEstimatorState(e *watermark.Estimator) int64 { return e.State() }
 
 // ProcessElement emits what is there and asks to be called again.
-func (fn *readFn) ProcessElement(ctx context.Context, we *estimator, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, coders.AckableMessage)) (sdf.ProcessContinuation, error) {
+func (fn *readFn) ProcessElement(ctx context.Context, we *watermark.Estimator, rt *sdf.LockRTracker, _ []byte, emit func(beam.EventTime, coders.AckableMessage)) (sdf.ProcessContinuation, error) {
 	if rt.GetRestriction().(restriction).over(time.Now()) {
 		rt.TryClaim(theEnd{})
 		return sdf.StopProcessing(), nil
@@ -185,7 +184,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, we *estimator, rt *sdf.Loc
 		if err != nil {
 			return false, err
 		}
-		we.advance(f.times.watermark(f.queue, time.Now()))
+		we.Advance(f.times.watermark(f.queue, time.Now()))
 		if out.ended || rt.GetRestriction().(restriction).over(time.Now()) {
 			rt.TryClaim(theEnd{})
 			next = sdf.StopProcessing()

@@ -5,10 +5,8 @@ package litegrpcio
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
@@ -62,7 +60,7 @@ func (f *fetcher) take(batch litegrpc.Batch, err error) {
 	}
 	if err != nil {
 		f.stats.receiveFailed.Add(1)
-		f.health.Failed(now, err, litegrpc.ClassOf(err) == litegrpc.Permanent && !wentMissing(err))
+		f.health.Failed(now, err, litegrpc.ClassOf(err) == litegrpc.Permanent)
 		return
 	}
 	f.health.Answered(now)
@@ -71,12 +69,4 @@ func (f *fetcher) take(batch litegrpc.Batch, err error) {
 		attempts[i] = m.Handle.DeliveryAttempt
 	}
 	f.again.count(attempts)
-}
-
-// wentMissing says that the topic, which was there when the fetcher was opened,
-// is there no more. While a broker restarts, RocketMQ 5.5.0 answers that the
-// name server has no route to its topics; so this may pass.
-func wentMissing(err error) bool {
-	e, ok := errors.AsType[*litegrpc.Error](err)
-	return ok && e.Code == v2.Code_TOPIC_NOT_FOUND
 }

@@ -18,11 +18,12 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/watermark"
 )
 
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[discovery](), encodeDiscovery, decodeDiscovery)
-	register.DoFn5x2[context.Context, *sdf.ManualWatermarkEstimator, *sdf.LockRTracker, []byte, func(assignment), sdf.ProcessContinuation, error](&discoverFn{})
+	register.DoFn5x2[context.Context, *watermark.Estimator, *sdf.LockRTracker, []byte, func(assignment), sdf.ProcessContinuation, error](&discoverFn{})
 	register.DoFn3x1[context.Context, []byte, func(assignment), error](&discoverOnceFn{})
 	register.Emitter1[assignment]()
 }
@@ -131,19 +132,19 @@ func (fn *discoverFn) InitialWatermarkEstimatorState(beam.EventTime, discovery, 
 }
 
 // CreateWatermarkEstimator goes on from a watermark.
-func (fn *discoverFn) CreateWatermarkEstimator(ms int64) *sdf.ManualWatermarkEstimator {
-	return &sdf.ManualWatermarkEstimator{State: time.UnixMilli(ms)}
+func (fn *discoverFn) CreateWatermarkEstimator(ms int64) *watermark.Estimator {
+	return watermark.New(ms)
 }
 
 // WatermarkEstimatorState is the watermark to go on from.
-func (fn *discoverFn) WatermarkEstimatorState(e *sdf.ManualWatermarkEstimator) int64 {
-	return e.State.UnixMilli()
+func (fn *discoverFn) WatermarkEstimatorState(e *watermark.Estimator) int64 {
+	return e.State()
 }
 
 // ProcessElement is one round of discovery. An assignment has the event time of
 // the beginning of all time, as its input has: until the queue was looked at,
 // nothing is known of the event times in it.
-func (fn *discoverFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermarkEstimator, rt *sdf.LockRTracker, _ []byte, emit func(assignment)) (sdf.ProcessContinuation, error) {
+func (fn *discoverFn) ProcessElement(ctx context.Context, we *watermark.Estimator, rt *sdf.LockRTracker, _ []byte, emit func(assignment)) (sdf.ProcessContinuation, error) {
 	state := rt.GetRestriction().(discovery)
 	began := time.Now()
 	err := fn.Config.acquire(ctx, func(s *session) error {
@@ -170,9 +171,7 @@ func (fn *discoverFn) ProcessElement(ctx context.Context, we *sdf.ManualWatermar
 		return sdf.StopProcessing(), err
 	}
 	// A queue that is found later holds nothing older than this round.
-	if began.After(we.State) {
-		we.UpdateWatermark(began)
-	}
+	we.Advance(began)
 	if fn.Config.foundAll(rt.GetRestriction().(discovery).Known) {
 		rt.TryClaim(theEnd{})
 		return sdf.StopProcessing(), nil

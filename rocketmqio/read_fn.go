@@ -16,11 +16,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/watermark"
 )
 
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[offsetRange](), encodeRange, decodeRange)
-	register.DoFn6x2[context.Context, *queueEstimator, *sdf.LockRTracker, assignment, func(beam.EventTime, coders.Message), func(commitPoint), sdf.ProcessContinuation, error](&readFn{})
+	register.DoFn6x2[context.Context, *watermark.Estimator, *sdf.LockRTracker, assignment, func(beam.EventTime, coders.Message), func(commitPoint), sdf.ProcessContinuation, error](&readFn{})
 	register.DoFn5x1[context.Context, *sdf.LockRTracker, assignment, func(beam.EventTime, coders.Message), func(commitPoint), error](&readBoundedFn{})
 	register.Emitter2[beam.EventTime, coders.Message]()
 	register.Emitter1[commitPoint]()
@@ -158,15 +159,15 @@ func (fn *readFn) InitialWatermarkEstimatorState(beam.EventTime, offsetRange, as
 }
 
 // CreateWatermarkEstimator goes on from the queue's own watermark.
-func (fn *readFn) CreateWatermarkEstimator(ms int64) *queueEstimator {
-	return &queueEstimator{own: time.UnixMilli(ms), source: time.UnixMilli(ms)}
+func (fn *readFn) CreateWatermarkEstimator(ms int64) *watermark.Estimator {
+	return watermark.New(ms)
 }
 
 // WatermarkEstimatorState is the queue's own watermark.
-func (fn *readFn) WatermarkEstimatorState(e *queueEstimator) int64 { return e.own.UnixMilli() }
+func (fn *readFn) WatermarkEstimatorState(e *watermark.Estimator) int64 { return e.State() }
 
 // ProcessElement emits what is there and asks to be called again.
-func (fn *readFn) ProcessElement(ctx context.Context, we *queueEstimator, rt *sdf.LockRTracker, a assignment, message func(beam.EventTime, coders.Message), commit func(commitPoint)) (sdf.ProcessContinuation, error) {
+func (fn *readFn) ProcessElement(ctx context.Context, we *watermark.Estimator, rt *sdf.LockRTracker, a assignment, message func(beam.EventTime, coders.Message), commit func(commitPoint)) (sdf.ProcessContinuation, error) {
 	next := sdf.StopProcessing()
 	err := fn.Config.acquire(ctx, func(s *session) error {
 		rest := rt.GetRestriction().(offsetRange)
@@ -184,8 +185,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, we *queueEstimator, rt *sd
 			return nil
 		}
 		now := time.Now()
-		we.advance(fn.Config.queueWatermark(r, some, now))
-		we.source = s.marks.set(a.Queue, we.own, now)
+		we.AdvanceAmong(fn.Config.queueWatermark(r, some, now), func(own time.Time) time.Time { return s.marks.set(a.Queue, own, now) })
 		next = sdf.ResumeProcessingIn(r.idle.After(some.emitted))
 		return nil
 	})

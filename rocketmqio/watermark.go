@@ -62,3 +62,23 @@ func (w *watermarks) done(q Queue) {
 	defer w.mu.Unlock()
 	delete(w.queues, q)
 }
+
+// queueWatermark is the instant before which a queue holds nothing more. Behind
+// the last message, as long as there are more; behind the clock when the queue
+// has been read to its end: a pull is then waiting at the broker and would have
+// come back with whatever is new.
+func (c *readConfig) queueWatermark(r *reader, some readSome, now time.Time) time.Time {
+	if c.TimeSource == ArrivalTime {
+		return now
+	}
+	var at time.Time
+	if some.emitted > 0 {
+		at = some.latest.Add(-c.MaxDisorder)
+	}
+	if c.IdleDelay >= 0 && r.isIdle() {
+		if idle := now.Add(-c.IdleDelay - c.MaxDisorder); idle.After(at) {
+			at = idle
+		}
+	}
+	return at
+}

@@ -68,7 +68,7 @@ func (c *Consumer) Receive(ctx context.Context, most int, invisible, await time.
 		return Batch{}, l.judge(failed(op, err))
 	}
 	batch, err := c.drain(stream, op, most, invisible)
-	return batch, l.judge(err)
+	return batch, ofKnownTopic(l.judge(err))
 }
 
 // receiveRequest asks a broker for messages of any lite topic (queue id -1).

@@ -174,6 +174,18 @@ func answered(op string, s *v2.Status) error {
 	return &Error{Op: op, Class: class, Code: code, Hint: hint, Err: errors.New(clip(text))}
 }
 
+// ofKnownTopic says that an error about a topic which was there, for a session of
+// it was opened or a message of it is held, may pass: while its only broker restarts, RocketMQ 5.5.0
+// answers that the topic is not there.
+func ofKnownTopic(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok && e.Code == v2.Code_TOPIC_NOT_FOUND {
+		passing := *e
+		passing.Class = Transient
+		return &passing
+	}
+	return err
+}
+
 // textClass knows the answers whose code does not tell what happened, as
 // RocketMQ 5.5.0 gives them.
 func textClass(code v2.Code, text string) (Class, bool) {
