@@ -86,7 +86,6 @@ func (fn *source) drain(ctx context.Context, f *fetcher, rt *sdf.LockRTracker, e
 		n := fn.emit(ctx, f, taken, rt, emit)
 		out.emitted += n
 		if n < len(taken) {
-			f.queue.putBack(taken[n:])
 			out.ended = true
 			break
 		}
@@ -110,7 +109,9 @@ type drained struct {
 }
 
 // emit claims and emits messages until a claim is refused, and returns how many.
-func (fn *source) emit(ctx context.Context, f *fetcher, taken []waiting, rt *sdf.LockRTracker, emit func(beam.EventTime, coders.AckableMessage)) int {
+// The rest goes back into the queue, also when a DoFn behind the source fails.
+func (fn *source) emit(ctx context.Context, f *fetcher, taken []waiting, rt *sdf.LockRTracker, emit func(beam.EventTime, coders.AckableMessage)) (done int) {
+	defer func() { f.queue.putBack(taken[done:]) }()
 	for i := range taken {
 		m := &taken[i].AckableMessage
 		now := time.Now()
@@ -123,6 +124,7 @@ func (fn *source) emit(ctx context.Context, f *fetcher, taken []waiting, rt *sdf
 		if !m.StoreTime.IsZero() {
 			latencyDistribution.Update(ctx, max(taken[i].since.Sub(m.StoreTime).Milliseconds(), 0))
 		}
+		done = i + 1 // handed over, whatever becomes of it
 		emit(mtime.FromTime(f.times.of(m, now)), *m)
 	}
 	return len(taken)
@@ -139,11 +141,14 @@ func (fn *source) withFetcher(ctx context.Context, do func(*fetcher) (ended bool
 	if err != nil {
 		return err
 	}
-	ended, err := do(f)
-	release()
-	if ended {
-		fetchers.Drop(key)
-	}
+	ended := false
+	defer func() { // also when a DoFn behind the source fails: Beam's emitter panics then
+		release()
+		if ended {
+			fetchers.Drop(key)
+		}
+	}()
+	ended, err = do(f)
 	return err
 }
 

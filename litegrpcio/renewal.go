@@ -69,7 +69,7 @@ func (f *fetcher) renewAll(ctx context.Context, due []waiting) {
 // renewOne asks the policy, then the broker. If either says no, the message
 // keeps its handle and what is left of its lease.
 func (f *fetcher) renewOne(ctx context.Context, w waiting) {
-	d := f.renew(Queued{Message: w.AckableMessage, Since: w.since, Renewed: w.renewed, InvisibleDuration: f.cfg.InvisibleDuration})
+	d := f.askPolicy(w)
 	if d <= 0 {
 		f.queue.giveBack(w.Handle.MessageID, w.Handle, w.Handle, false)
 		return
@@ -82,4 +82,16 @@ func (f *fetcher) renewOne(ctx context.Context, w waiting) {
 		return
 	}
 	f.stats.renewed.Add(1)
+}
+
+// askPolicy asks the user's policy. One that panics lets the lease end: it must
+// not take the worker with it.
+func (f *fetcher) askPolicy(w waiting) (d time.Duration) {
+	defer func() {
+		if r := recover(); r != nil {
+			f.log.Error("the renewal policy panics", "cause", r, "message", w.Handle.String())
+			d = 0
+		}
+	}()
+	return f.renew(Queued{Message: w.AckableMessage, Since: w.since, Renewed: w.renewed, InvisibleDuration: f.cfg.InvisibleDuration})
 }

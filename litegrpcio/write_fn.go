@@ -37,6 +37,7 @@ type writeFn struct {
 	Config writeConfig
 
 	pending []pendingWrite
+	bytes   int
 }
 
 type pendingWrite struct {
@@ -46,12 +47,15 @@ type pendingWrite struct {
 	throttled int
 }
 
-// mostPending is how many messages a bundle buffers.
-const mostPending = 512
+// How much a bundle buffers.
+const (
+	mostPending      = 512
+	mostPendingBytes = 16 << 20
+)
 
 // StartBundle forgets what a failed bundle left behind.
 func (fn *writeFn) StartBundle(context.Context, func(beam.EventTime, WriteResult)) error {
-	fn.pending = fn.pending[:0]
+	fn.pending, fn.bytes = fn.pending[:0], 0
 	return nil
 }
 
@@ -64,7 +68,8 @@ func (fn *writeFn) ProcessElement(ctx context.Context, et beam.EventTime, m Mess
 		return fmt.Errorf("litegrpcio.Write: a message with keys %q for topic %q: %w", m.Keys, fn.Config.Topic, err)
 	}
 	fn.pending = append(fn.pending, pendingWrite{message: m, eventTime: et})
-	if len(fn.pending) < mostPending {
+	fn.bytes += len(m.Body)
+	if len(fn.pending) < mostPending && fn.bytes < mostPendingBytes {
 		return nil
 	}
 	return fn.flush(ctx, emit)
@@ -111,7 +116,7 @@ func (fn *writeFn) flush(ctx context.Context, emit func(beam.EventTime, WriteRes
 		throttledCounter.Inc(ctx, int64(p.throttled))
 	}
 	sentCounter.Inc(ctx, int64(len(fn.pending)))
-	fn.pending = fn.pending[:0]
+	fn.pending, fn.bytes = fn.pending[:0], 0
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -54,9 +55,11 @@ func (r *reader) commitPoint(reached int64, last bool, emit func(commitPoint)) {
 	if interval == 0 {
 		return
 	}
+	stands := r.session.isCommitted(r.queue, reached)
 	r.mu.Lock()
 	c, now := &r.commit, time.Now()
-	due := !c.some || reached > c.to && (last || now.Sub(c.at) >= interval)
+	waited := now.Sub(c.at) >= interval
+	due := !c.some || reached > c.to && (last || waited) || !stands && waited && now.Sub(c.at) >= recommitAfter
 	if due {
 		*c = committed{some: true, at: now, to: reached}
 	}
@@ -64,6 +67,21 @@ func (r *reader) commitPoint(reached int64, last bool, emit func(commitPoint)) {
 	if due {
 		emit(commitPoint{Queue: r.queue, Offset: reached})
 	}
+}
+
+// recommitAfter is how long a position waits for its commit before it is handed
+// out again: one that failed, of a queue in which nothing happens, would never be
+// made up for.
+const recommitAfter = 5 * time.Second
+
+// isCommitted says that this process has committed the position or a later one.
+// Where another worker commits, it does not know, and the position is handed out
+// again and again: a small request every few seconds.
+func (s *session) isCommitted(q Queue, reached int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := s.committed[q]
+	return ok && at >= reached
 }
 
 // commitFn commits positions at the broker. It stands behind a Reshuffle, so
@@ -93,17 +111,19 @@ func (fn *commitFn) FinishBundle(ctx context.Context) error {
 	}
 	return fn.Config.acquire(ctx, func(s *session) error {
 		var group sync.WaitGroup
+		var failed atomic.Int64
 		for q, to := range fn.latest {
 			group.Go(func() {
 				if err := s.commit(ctx, q, to); err != nil {
-					commitFailCounter.Inc(ctx, 1)
+					failed.Add(1)
 					s.log.Warn("committing", "queue", q.String(), "offset", to, "error", err)
-					return
 				}
-				committedCounter.Inc(ctx, 1)
 			})
 		}
 		group.Wait()
+		// Beam's metrics may be touched by one goroutine of a bundle only.
+		commitFailCounter.Inc(ctx, failed.Load())
+		committedCounter.Inc(ctx, int64(len(fn.latest))-failed.Load())
 		return ctx.Err()
 	})
 }

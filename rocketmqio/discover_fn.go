@@ -146,7 +146,7 @@ func (fn *discoverFn) WatermarkEstimatorState(e *watermark.Estimator) int64 {
 // nothing is known of the event times in it.
 func (fn *discoverFn) ProcessElement(ctx context.Context, we *watermark.Estimator, rt *sdf.LockRTracker, _ []byte, emit func(assignment)) (sdf.ProcessContinuation, error) {
 	state := rt.GetRestriction().(discovery)
-	began := time.Now()
+	began, finished := time.Now(), false
 	err := fn.Config.acquire(ctx, func(s *session) error {
 		found, err := s.discover(ctx, state)
 		if err != nil && !state.First && remoting.ClassOf(err) != remoting.Permanent {
@@ -160,18 +160,21 @@ func (fn *discoverFn) ProcessElement(ctx context.Context, we *watermark.Estimato
 			if !rt.TryClaim(a.Queue) {
 				return nil
 			}
-			s.marks.expect(a.Queue, time.Now())
-			emit(a)
 			queuesCounter.Inc(ctx, 1)
+			if a.Start < a.End { // else it is known, and there is nothing to read
+				s.marks.expect(a.Queue, time.Now())
+				emit(a)
+			}
 		}
-		rt.TryClaim(roundDone{})
+		finished = rt.TryClaim(roundDone{})
 		return nil
 	})
 	if err != nil {
 		return sdf.StopProcessing(), err
 	}
-	// A queue that is found later holds nothing older than this round.
-	we.Advance(began)
+	if finished { // a queue that is found later holds nothing older than this round
+		we.Advance(began)
+	}
 	if fn.Config.foundAll(rt.GetRestriction().(discovery).Known) {
 		rt.TryClaim(theEnd{})
 		return sdf.StopProcessing(), nil
@@ -206,8 +209,10 @@ func (fn *discoverOnceFn) ProcessElement(ctx context.Context, _ []byte, emit fun
 			return fmt.Errorf("rocketmqio.ReadBounded: looking for queues: %w", err)
 		}
 		for _, a := range found {
-			emit(a)
 			queuesCounter.Inc(ctx, 1)
+			if a.Start < a.End {
+				emit(a)
+			}
 		}
 		return nil
 	})
@@ -301,9 +306,7 @@ func (s *session) assignQueues(ctx context.Context, queues []remoting.Queue, sta
 			return nil, err
 		}
 		s.log.Info("queue found", "queue", a.Queue.String(), "holds", fmt.Sprintf("%d-%d", start.bounds.min, start.bounds.max), "start", a.Start, "by", start.by)
-		if a.Start < a.End {
-			out = append(out, a)
-		}
+		out = append(out, a)
 	}
 	return out, nil
 }

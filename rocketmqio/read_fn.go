@@ -43,6 +43,7 @@ func decodeRange(data []byte) (offsetRange, error) {
 const (
 	mostRecords = 5000
 	mostTime    = 250 * time.Millisecond
+	atOnce      = 100 // messages between two looks at the clock
 )
 
 // queueSource is what the bounded and the unbounded DoFn share.
@@ -103,7 +104,7 @@ func (fn *queueSource) read(ctx context.Context, s *session, r *reader, rt *sdf.
 	some := readSome{reached: r.position()}
 	for some.emitted < mostRecords && time.Since(began) < mostTime && ctx.Err() == nil {
 		claimed := some.reached // all before it
-		messages, reached := r.take(mostRecords - some.emitted)
+		messages, reached := r.take(min(mostRecords-some.emitted, atOnce))
 		for i := range messages {
 			m := &messages[i]
 			if !rt.TryClaim(m.QueueOffset) {
@@ -178,7 +179,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, we *watermark.Estimator, r
 			return err
 		}
 		ended := some.ended || some.reached >= rest.End
-		r.commitPoint(some.reached, ended, commit)
+		r.commitPoint(min(some.reached, rest.End), ended, commit)
 		if ended {
 			rt.TryClaim(rest.End)
 			s.drop(a.Queue, r)

@@ -27,14 +27,16 @@ type reader struct {
 	limiter *rate.Limiter // nil: no limit
 	health  *health.Health
 	ctx     context.Context
-	stop    context.CancelFunc
+	cancel  context.CancelFunc
 	idle    idle.Pause
 
 	mu       sync.Mutex
 	taken    int64              // the first offset that no bundle has taken
 	pulled   int64              // the first offset that has not been pulled
 	max      int64              // the queue's end, as last heard
-	caughtUp bool               // the queue's end has been seen
+	caughtUp bool               // the last pull was answered and the queue's end is seen
+	ended    bool               // nothing more is kept
+	touched  time.Time          // when a bundle last asked for the queue
 	waiting  []remoting.Message // in order
 	bytes    int
 	fault    error         // ends the reading
@@ -48,7 +50,8 @@ func newReader(s *session, q Queue, offset, end int64) *reader {
 	if s.cfg.RateLimit > 0 {
 		r.limiter = rate.NewLimiter(rate.Limit(s.cfg.RateLimit), max(int(s.cfg.RateLimit), 1))
 	}
-	r.ctx, r.stop = context.WithCancel(s.life)
+	r.touched = time.Now()
+	r.ctx, r.cancel = context.WithCancel(s.life)
 	return r
 }
 
@@ -68,7 +71,6 @@ func (r *reader) ready() bool {
 
 // run pulls until the queue's end, or until it is stopped.
 func (r *reader) run() {
-	defer r.release()
 	pauses := &backoff.ExponentialBackOff{
 		InitialInterval: min(100*time.Millisecond, r.session.cfg.RetryDelay), Multiplier: 2, RandomizationFactor: 0.2,
 		MaxInterval: r.session.cfg.RetryDelay,
@@ -104,6 +106,7 @@ func (r *reader) run() {
 				r.took(result)
 			}
 			master = 0 // a slave that was suggested may be the one that fails
+			r.loseSight()
 			class := remoting.ClassOf(err)
 			r.session.stats.pullFailed.Add(1)
 			r.health.Failed(time.Now(), err, class == remoting.Permanent || class == remoting.NotFound)
@@ -151,14 +154,18 @@ func (r *reader) took(p *remoting.PullResult) {
 	for i := range p.Messages {
 		bytes += len(p.Messages[i].Body)
 	}
-	r.session.budget.take(len(p.Messages), bytes)
 	r.mu.Lock()
+	if r.ended {
+		r.mu.Unlock()
+		return
+	}
+	r.session.budget.take(len(p.Messages), bytes)
 	r.waiting = append(r.waiting, p.Messages...)
 	r.bytes += bytes
 	r.max = p.Max
 	advanced := p.Next > r.pulled
 	r.pulled = max(r.pulled, p.Next)
-	r.caughtUp = r.caughtUp || r.pulled >= p.Max
+	r.caughtUp = r.pulled >= p.Max
 	r.mu.Unlock()
 	r.session.stats.pulled.Add(int64(len(p.Messages)))
 	if advanced {
@@ -261,16 +268,35 @@ func (r *reader) forget(messages []remoting.Message) {
 	r.room = make(chan struct{})
 }
 
-// release gives back everything when the reader ends unread; a reader that has
-// pulled all it should still has it taken by bundles.
-func (r *reader) release() {
-	if r.ctx.Err() == nil {
-		return
-	}
+// giveUp ends the reader and gives back what it keeps. It may be called again.
+func (r *reader) giveUp() {
+	r.cancel()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.ended = true
 	r.forget(r.waiting)
 	r.waiting = nil
+}
+
+// loseSight says that a pull failed: what the queue holds is not known until the
+// next is answered, so its watermark stands still.
+func (r *reader) loseSight() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.caughtUp = false
+}
+
+// touch notes that a bundle asks for the queue.
+func (r *reader) touch(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.touched = now
+}
+
+func (r *reader) untouchedFor(now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return now.Sub(r.touched)
 }
 
 // backlog is how many offsets there are from one on, as last heard.

@@ -101,11 +101,14 @@ func (c *readConfig) peek(do func(*session)) {
 func (s *session) readerAt(q Queue, offset, end int64) *reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := time.Now()
+	s.endStaleReaders(now)
 	if r, ok := s.readers[q]; ok {
 		if r.position() == offset {
+			r.touch(now)
 			return r
 		}
-		r.stop()
+		r.giveUp()
 	}
 	r := newReader(s, q, offset, end)
 	s.readers[q] = r
@@ -113,11 +116,23 @@ func (s *session) readerAt(q Queue, offset, end int64) *reader {
 	return r
 }
 
+// endStaleReaders ends the readers of queues that no bundle has asked for in a
+// while: another worker has them, and what they keep would starve the others of
+// their budget. The caller holds the lock.
+func (s *session) endStaleReaders(now time.Time) {
+	for q, r := range s.readers {
+		if r.untouchedFor(now) > max(s.cfg.IdleClose, forgottenAfter) {
+			r.giveUp()
+			delete(s.readers, q)
+		}
+	}
+}
+
 // drop ends the reader of a queue that has been read to its end.
 func (s *session) drop(q Queue, r *reader) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.stop()
+	r.giveUp()
 	if s.readers[q] == r {
 		delete(s.readers, q)
 	}

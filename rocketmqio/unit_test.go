@@ -125,7 +125,7 @@ func TestTheWatermarkIsThatOfTheSlowestQueue(t *testing.T) {
 			what string
 			got  time.Time
 			want time.Time
-		}{"nor one that another worker has", w.set(b, at(200), at(60)), at(200)})
+		}{"nor one that another worker has", w.set(b, at(200), at(1000)), at(200)})
 	for _, s := range steps {
 		if !s.got.Equal(s.want) {
 			t.Errorf("%s: got %v, want %v", s.what, s.got, s.want)

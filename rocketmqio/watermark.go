@@ -23,8 +23,9 @@ type mark struct {
 }
 
 // forgottenAfter is how long a queue counts that no bundle has touched: by then
-// another worker has it.
-const forgottenAfter = 30 * time.Second
+// another worker has it. It is long, for on prism the queues of a bundle wait for
+// each other, and for the work behind each of them.
+const forgottenAfter = 5 * time.Minute
 
 func newWatermarks() *watermarks { return &watermarks{queues: make(map[Queue]mark)} }
 

@@ -125,7 +125,8 @@ func (c *client) connect(addrs []Address) error {
 var errClosed = &Error{Op: "session", Class: Permanent, Err: errors.New("closed")}
 
 // pick takes the links in turn and returns the first that is ready. If none is,
-// it waits for one until ctx ends, or returns the permanent error of one.
+// it waits for one until ctx ends. If none ever will be, it returns the
+// permanent error of one.
 func (c *client) pick(ctx context.Context) (*link, error) {
 	for {
 		links, err := c.inTurn()
@@ -133,19 +134,22 @@ func (c *client) pick(ctx context.Context) (*link, error) {
 			return nil, err
 		}
 		var last error
+		hopeless := len(links) > 0
 		changes := make([]<-chan struct{}, 0, len(links))
 		for _, l := range links {
 			ready, err, change := l.state()
 			if ready {
 				return l, nil
 			}
-			if err != nil {
+			permanent := err != nil && ClassOf(err) == Permanent
+			hopeless = hopeless && permanent
+			if permanent || last == nil {
 				last = err
 			}
-			if err != nil && ClassOf(err) == Permanent {
-				return nil, err
-			}
 			changes = append(changes, change)
+		}
+		if hopeless {
+			return nil, last
 		}
 		if err := waitAny(ctx, changes); err != nil {
 			return nil, notReady(last, err)

@@ -127,7 +127,7 @@ func (l *link) session(ctx context.Context) (wasReady bool, err error) {
 		return false, err
 	}
 	if err := l.client.role.opened(ctx, l); err != nil {
-		return false, err
+		return false, l.afterFirst(err)
 	}
 	l.becameReady()
 	broken := make(chan error, 1)
@@ -138,6 +138,16 @@ func (l *link) session(ctx context.Context) (wasReady bool, err error) {
 		<-broken // the listener ends with the stream's context
 	}
 	return true, err
+}
+
+// afterFirst judges an error of a session that was open before.
+func (l *link) afterFirst(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.opened == 0 {
+		return err
+	}
+	return ofKnownTopic(err)
 }
 
 // becomeSomebodyNew gives each session a client id of its own. When a stream
@@ -179,8 +189,9 @@ func (l *link) keep(ctx context.Context, broken <-chan error) (err error, heard 
 		case <-resync.C:
 			err = l.client.role.resync(ctx, l)
 		}
-		if err != nil && ClassOf(err) == SessionLost {
-			return err, false
+		err = ofKnownTopic(err)
+		if class := ClassOf(err); err != nil && (class == SessionLost || class == Permanent) {
+			return err, false // with a subscription refused, polls would be empty for ever
 		}
 		if err != nil && ctx.Err() == nil {
 			l.log.Warn("session upkeep", "error", err)

@@ -53,8 +53,7 @@ func (c *Consumer) Receive(ctx context.Context, most int, invisible, await time.
 	if err != nil {
 		return Batch{}, err
 	}
-	readable := c.route.Load().readable
-	queue := readable[c.turn.Add(1)%uint64(len(readable))]
+	queue := c.nextQueue()
 	op := fmt.Sprintf("receiving from topic %q for group %q at %s", c.cfg.Topic, c.cfg.Group, l.addr)
 	await = max(await, MinAwaitDuration)
 	ctx, cancel = context.WithTimeout(ctx, await+c.client.cfg.RequestTimeout)
@@ -69,6 +68,16 @@ func (c *Consumer) Receive(ctx context.Context, most int, invisible, await time.
 	}
 	batch, err := c.drain(stream, op, most, invisible)
 	return batch, ofKnownTopic(l.judge(err))
+}
+
+// nextQueue takes the brokers in turn, and shifts the turn after each round of
+// proxies: else, with as many of the one as of the other, each proxy would be
+// asked for one broker only.
+func (c *Consumer) nextQueue() *v2.MessageQueue {
+	route := c.route.Load()
+	n := c.turn.Add(1)
+	n += n / uint64(len(route.addresses))
+	return route.readable[n%uint64(len(route.readable))]
 }
 
 // receiveRequest asks a broker for messages of any lite topic (queue id -1).

@@ -459,3 +459,45 @@ func TestEachSessionHasAClientIDOfItsOwn(t *testing.T) {
 		t.Errorf("%d client ids for %d sessions", len(ids), 2*len(consumers))
 	}
 }
+
+// A proxy that refuses for good does not spoil calls that a ready one takes.
+func TestAReadyProxyIsUsedWhileAnotherRefuses(t *testing.T) {
+	b := startBroker(t, embedded.WithProxies(2))
+	cfg := consumerConfig(t, b.Endpoints())
+	a, err := NewAcker(t.Context(), AckerConfig{Config: cfg.Config, Group: testGroup, Topic: testTopic})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close(context.Background())
+	if err := b.Wait(t.Context(), func(s embedded.Snapshot) bool { return len(s.Sessions()) == 2 }); err != nil {
+		t.Fatal(err)
+	}
+	b.ControlAlways(embedded.Heartbeat, func(_ context.Context, r *embedded.Request) embedded.Reaction {
+		if r.Proxy != 1 {
+			return embedded.Pass()
+		}
+		return embedded.Answer(&v2.HeartbeatResponse{Status: &v2.Status{Code: v2.Code_ILLEGAL_CONSUMER_GROUP, Message: "no"}})
+	})
+	b.RestartProxy(1) // its link opens again, and is refused
+	refused, err := a.client.inTurn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		_, first, change := refused[0].state()
+		_, second, other := refused[1].state()
+		if ClassOf(first) == Permanent || ClassOf(second) == Permanent {
+			break
+		}
+		if err := waitAny(t.Context(), []<-chan struct{}{change, other}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 10 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		if _, err := a.client.pick(ctx); err != nil {
+			t.Error(err)
+		}
+		cancel()
+	}
+}

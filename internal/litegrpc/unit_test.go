@@ -244,3 +244,19 @@ func TestAnAnswerThatLeavesAnEntryOutAckedNothing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// L20, X22g: with two brokers and two proxies each proxy asks each broker.
+func TestEachProxyAsksEachBroker(t *testing.T) {
+	c := &Consumer{}
+	c.route.Store(&route{
+		addresses: []Address{{"h", 1}, {"h", 2}},
+		readable:  []*v2.MessageQueue{queueAt("a", "h", 1, v2.Permission_READ), queueAt("b", "h", 1, v2.Permission_READ)},
+	})
+	pairs := map[string]int{}
+	for n := range 40 {
+		pairs[[]string{"proxy 1 ", "proxy 2 "}[n%2]+c.nextQueue().GetBroker().GetName()]++
+	}
+	if len(pairs) != 4 {
+		t.Errorf("asked were %v", pairs)
+	}
+}
