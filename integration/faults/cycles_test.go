@@ -55,7 +55,7 @@ func TestHundredCyclesLeaveNothingBehind(t *testing.T) {
 func TestHundredFailingStartsLeaveNothingBehind(t *testing.T) {
 	b := startBroker(t)
 	before := settledCensus(t)
-		const atOnce = 10
+	const atOnce = 10
 	asked := make(chan string, 100*cycles)
 	b.ControlAlways(embedded.QueryRoute, func(_ context.Context, r *embedded.Request) embedded.Reaction {
 		asked <- r.Topic()
