@@ -42,3 +42,30 @@ func TestAFailureBehindTheSourceLeavesNoFetcherInUse(t *testing.T) {
 		t.Errorf("%d polls are still under way", n)
 	}
 }
+
+// B02, B11: no runner needs to ask for a checkpoint: with an endless backlog a
+// call of ProcessElement ends by itself.
+func TestACallEndsByItselfWhateverTheBacklog(t *testing.T) {
+	b := startBroker(t)
+	cfg, err := newReadConfig(b.Endpoints(), testTopic, testGroup, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := openFetcher(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	backlog := make([]coders.AckableMessage, 3*mostRecords)
+	for i := range backlog {
+		backlog[i].Handle.InvisibleUntil = time.Now().Add(time.Hour)
+	}
+	f.queue.push(time.Now(), backlog...)
+	fn := &source{Config: cfg}
+	emitted := 0
+	out, err := fn.drain(t.Context(), f, fn.CreateTracker(restriction{Left: unlimited}), func(beam.EventTime, coders.AckableMessage) { emitted++ })
+	if err != nil || out.ended || emitted == 0 || emitted > mostRecords {
+		t.Errorf("one call emitted %d messages (%+v, %v), want %d at most", emitted, out, err, mostRecords)
+	}
+	f.queue.takeAll(time.Now(), len(backlog)) // nothing to hand back
+}

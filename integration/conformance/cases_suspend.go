@@ -45,6 +45,7 @@ func suspendCases() []testCase {
 			},
 		},
 		{
+			// It comes within a second of the time asked for (Y39).
 			name: "suspending one message of a batch gives all of them its time",
 			run: func(s *scene) {
 				c := s.consumer()

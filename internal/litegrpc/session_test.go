@@ -285,7 +285,8 @@ func TestMessagesBeforeABrokenStreamAreKept(t *testing.T) {
 	}
 }
 
-// X15: cancelling a long poll returns at once. X22e: closing tells the proxy.
+// X15: cancelling a long poll returns at once. X22e: closing tells the proxy, and
+// L16: it does not wait for anything.
 func TestCancellingAndClosingEndWithinASecond(t *testing.T) {
 	b := startBroker(t)
 	c, err := NewConsumer(t.Context(), consumerConfig(t, b.Endpoints()))
@@ -389,7 +390,7 @@ func leaveOut(b *embedded.Broker) {
 	})
 }
 
-// L39, X25e: with two proxies of which one cannot be subscribed at, the other
+// L39, X25a, X25e: with two proxies of which one cannot be subscribed at, the other
 // serves, and the first is subscribed at when it can be.
 func TestTwoProxiesOfWhichOneFailsToSubscribe(t *testing.T) {
 	b := startBroker(t, embedded.WithProxies(2))
