@@ -47,6 +47,7 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
+	introduce(out, o)
 	if o.Endpoints == "" {
 		broker, err := startEmbedded(context.WithoutCancel(ctx), o.Topic, o.Group)
 		if err != nil {

@@ -44,7 +44,8 @@ type worker struct {
 	once   sync.Once // of stopping
 
 	mu      sync.Mutex
-	bundles int
+	bundles int           // under way
+	started int           // since the beginning
 	quiet   chan struct{} // closed when bundles falls to 0, nil if nobody waits
 }
 
@@ -52,8 +53,9 @@ type worker struct {
 const (
 	quietTimeout = 1500 * time.Millisecond
 	quitTimeout  = time.Second
-	// answerTime is for the answer of a bundle to leave after the hook has seen it.
-	answerTime = 20 * time.Millisecond
+	// settleTime is for the answer of a bundle to leave after the hook has seen
+	// it, and for a bundle to arrive that the runner sent before the job ended.
+	settleTime = 50 * time.Millisecond
 )
 
 func startWorkers(ctx context.Context) (*workers, error) {
@@ -119,14 +121,32 @@ func (o *worker) stop() { o.once.Do(o.shutDown) }
 func (o *worker) shutDown() {
 	ctx, done := context.WithTimeout(context.Background(), quietTimeout)
 	defer done()
-	if o.awaitQuiet(ctx) {
-		<-time.After(answerTime)
-	}
+	o.awaitSettled(ctx)
 	o.cancel()
 	select {
 	case <-o.ended:
 	case <-time.After(quitTimeout):
 	}
+}
+
+// awaitSettled returns when no bundle has been there for a while, or ctx ends.
+func (o *worker) awaitSettled(ctx context.Context) {
+	for o.awaitQuiet(ctx) {
+		before := o.begun()
+		select {
+		case <-time.After(settleTime):
+		case <-ctx.Done():
+		}
+		if o.begun() == before {
+			return
+		}
+	}
+}
+
+func (o *worker) begun() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.started
 }
 
 func (o *worker) awaitQuiet(ctx context.Context) bool {
@@ -152,6 +172,7 @@ func (o *worker) count(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.bundles += n
+	o.started += max(n, 0)
 	if o.bundles == 0 && o.quiet != nil {
 		close(o.quiet)
 		o.quiet = nil

@@ -14,7 +14,7 @@ import (
 type result struct {
 	Legs map[string]stats.Summary `json:"legs"`
 	// Interrupted says that the run was ended before its time: what is missing
-	// then is not lost but was left in the topic.
+	// then is not lost but left in the topic.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
@@ -22,7 +22,11 @@ type result struct {
 func JSON(out io.Writer, legs []Leg, interrupted bool) error {
 	r := result{Legs: make(map[string]stats.Summary, len(legs)), Interrupted: interrupted}
 	for _, l := range legs {
-		r.Legs[l.Name] = l.Summary
+		s := l.Summary
+		if interrupted {
+			s.Lost, s.Left = 0, s.Lost
+		}
+		r.Legs[l.Name] = s
 	}
 	return json.NewEncoder(out).Encode(r)
 }

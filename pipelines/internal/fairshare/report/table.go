@@ -62,7 +62,8 @@ func compare(legs []Leg) string {
 	if *fair >= *none {
 		return fmt.Sprintf("The policy did not help: calm tenants waited %.0f ms (p99) with it, %.0f ms without.", *fair, *none)
 	}
-	return fmt.Sprintf("With the policy, calm tenants waited %.1f times less (p99 %.0f ms instead of %.0f ms).", *none / *fair, *fair, *none)
+	return fmt.Sprintf("With the policy, calm tenants waited %.1f times less (p99 %.0f ms instead of %.0f ms).\n"+
+		"The noisy tenant waited longer: that is its quota.", *none / *fair, *fair, *none)
 }
 
 // The names of the legs.

@@ -36,11 +36,13 @@ type Summary struct {
 	Published     int `json:"published"`
 	DistinctAcked int `json:"distinct_acked"`
 	Lost          int `json:"lost"`
-	Redelivered   int `json:"redelivered"`
-	Deferred      int `json:"deferred"`
-	Valve         int `json:"valve"`
-	Expired       int `json:"expired"`
-	Foreign       int `json:"foreign"`
+	// Left is what an interrupted run left in the topic; it is not lost.
+	Left        int `json:"left,omitempty"`
+	Redelivered int `json:"redelivered"`
+	Deferred    int `json:"deferred"`
+	Valve       int `json:"valve"`
+	Expired     int `json:"expired"`
+	Foreign     int `json:"foreign"`
 	// Latencies are null where nothing was measured.
 	CalmP50  *float64 `json:"calm_p50_ms"`
 	CalmP99  *float64 `json:"calm_p99_ms"`
