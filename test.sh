@@ -49,6 +49,8 @@ go tool gotestsum --format pkgname --hide-summary=output --jsonfile "$events" --
 
 ran="the packages named"
 if ((${#packages[@]} == 1)) && [[ ${packages[0]} == ./... ]]; then
+  say "what Beam's own races keep from the race detector"
+  go test ./pipelines/internal/local ./pipelines/internal/fairshare
   say "the demo, as a newcomer runs it"
   go run ./pipelines fairshare --plot "$demo/fairshare.svg" >"$demo/out"
   tail -n 1 "$demo/out"

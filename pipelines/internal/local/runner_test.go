@@ -12,7 +12,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
@@ -66,25 +65,6 @@ func TestRunSaysInPlainWordsWhyAPipelineFailed(t *testing.T) {
 	err := start(t).Run(t.Context(), "test", p)
 	if err == nil || err.Error() != "the disk is full" {
 		t.Errorf("got %q, want %q", err, "the disk is full")
-	}
-}
-
-func TestRunEndsTheJobWithItsContext(t *testing.T) {
-	p, s := beam.NewPipelineWithRoot()
-	beam.ParDo0(s, wait, beam.Impulse(s))
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	began := make(chan time.Time, 1)
-	go func() {
-		<-waiting
-		began <- time.Now()
-		cancel()
-	}()
-	if err := start(t).Run(ctx, "test", p); err != nil {
-		t.Errorf("got %v, want no error", err)
-	}
-	if took := time.Since(<-began); took > 5*time.Second {
-		t.Errorf("it took %v to end", took)
 	}
 }
 
