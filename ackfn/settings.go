@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/option"
 )
 
 // settings is what the options make. It travels in the pipeline graph as JSON
@@ -34,15 +35,15 @@ const (
 // An Option configures a [Client] and the transform [Ack].
 type Option func(*settings) error
 
+func (s *settings) credentials() *auth.Source { return &s.Credentials }
+
 func resolve(opts []Option) (settings, error) {
 	s := settings{
 		RequestTimeout: DefaultRequestTimeout, MaxAttempts: DefaultMaxAttempts, FlowControl: DefaultFlowControlBudget,
 		BatchSize: DefaultBatchSize, MaxInFlight: DefaultMaxInFlight,
 	}
-	for _, o := range opts {
-		if err := o(&s); err != nil {
-			return settings{}, err
-		}
+	if err := option.Apply(&s, opts); err != nil {
+		return settings{}, err
 	}
 	if err := s.Credentials.Check(); err != nil {
 		return settings{}, fmt.Errorf("options Credentials and StaticCredentials: %w", err)
@@ -57,26 +58,14 @@ func resolve(opts []Option) (settings, error) {
 // handle, on the worker: "env", "file:/path", or one registered with
 // [auth.Register]. Default: requests are not signed.
 func Credentials(resolver string) Option {
-	return func(s *settings) error {
-		if resolver == "" {
-			return fmt.Errorf("option Credentials: the resolver's name is empty; leave the option out to send unsigned requests")
-		}
-		s.Credentials.Resolver = resolver
-		return nil
-	}
+	return option.Resolver("Credentials", resolver, (*settings).credentials)
 }
 
 // StaticCredentials gives the keys themselves. They stand in the pipeline graph
 // in plain text, where everybody can read them who can see the job. Use
 // [Credentials] wherever that matters.
 func StaticCredentials(accessKey, secretKey string) Option {
-	return func(s *settings) error {
-		if accessKey == "" || secretKey == "" {
-			return fmt.Errorf("option StaticCredentials: access key and secret key must not be empty")
-		}
-		s.Credentials.StaticAccessKey, s.Credentials.StaticSecretKey = accessKey, secretKey
-		return nil
-	}
+	return option.StaticKeys("StaticCredentials", accessKey, secretKey, (*settings).credentials)
 }
 
 // TLS secures the connections. Default: plain text.
@@ -86,13 +75,7 @@ func TLS(t auth.TLS) Option {
 
 // RequestTimeout bounds each request, from 100 ms to 5 minutes. Default 3 s.
 func RequestTimeout(d time.Duration) Option {
-	return func(s *settings) error {
-		if d < 100*time.Millisecond || d > 5*time.Minute {
-			return fmt.Errorf("option RequestTimeout: %v is out of range: want 100ms to 5m", d)
-		}
-		s.RequestTimeout = d
-		return nil
-	}
+	return option.InRange("RequestTimeout", d, 100*time.Millisecond, 5*time.Minute, func(s *settings) { s.RequestTimeout = d })
 }
 
 // MaxAttempts is how often a request is sent, the first time included, before
@@ -101,13 +84,7 @@ func RequestTimeout(d time.Duration) Option {
 // up to 5 s, so that the default of 10 bridges a restart of the proxy of 20 to
 // 50 s. Flow control has a budget of its own.
 func MaxAttempts(n int) Option {
-	return func(s *settings) error {
-		if n < 1 || n > 1000 {
-			return fmt.Errorf("option MaxAttempts: %d is out of range: want 1 to 1000", n)
-		}
-		s.MaxAttempts = n
-		return nil
-	}
+	return option.InRange("MaxAttempts", n, 1, 1000, func(s *settings) { s.MaxAttempts = n })
 }
 
 // FlowControlBudget is how long one request may be put off altogether because
@@ -116,13 +93,7 @@ func MaxAttempts(n int) Option {
 // with 50 ms and double up to 2 s; they do not count as attempts. Default 30 s:
 // much longer than that, and the lease is over.
 func FlowControlBudget(d time.Duration) Option {
-	return func(s *settings) error {
-		if d < 0 || d > time.Hour {
-			return fmt.Errorf("option FlowControlBudget: %v is out of range: want 0 to 1h", d)
-		}
-		s.FlowControl = d
-		return nil
-	}
+	return option.InRange("FlowControlBudget", d, 0, time.Hour, func(s *settings) { s.FlowControl = d })
 }
 
 // BatchSize is how many handles of one topic and group go into one request, 1
@@ -130,23 +101,11 @@ func FlowControlBudget(d time.Duration) Option {
 // by one, so beyond the default there is little to gain; 1 sends each
 // acknowledgement by itself.
 func BatchSize(n int) Option {
-	return func(s *settings) error {
-		if n < 1 || n > 1000 {
-			return fmt.Errorf("option BatchSize: %d is out of range: want 1 to 1000", n)
-		}
-		s.BatchSize = n
-		return nil
-	}
+	return option.InRange("BatchSize", n, 1, 1000, func(s *settings) { s.BatchSize = n })
 }
 
 // MaxInFlight is how many requests of one bundle, or of one call of the client,
 // are under way at the same time, 1 to 1000. Default 8.
 func MaxInFlight(n int) Option {
-	return func(s *settings) error {
-		if n < 1 || n > 1000 {
-			return fmt.Errorf("option MaxInFlight: %d is out of range: want 1 to 1000", n)
-		}
-		s.MaxInFlight = n
-		return nil
-	}
+	return option.InRange("MaxInFlight", n, 1, 1000, func(s *settings) { s.MaxInFlight = n })
 }

@@ -46,22 +46,22 @@ func TestWrongSettingsAreRefusedWithNameAndValue(t *testing.T) {
 		"a pattern as topic":    {read("h:1", "pay-*", "g"), []string{`"pay-*"`, `'*'`}},
 		"empty group":           {read("h:1", "t", ""), []string{"group is empty"}},
 		"a long group":          {read("h:1", "t", strings.Repeat("g", 121)), []string{"121"}},
-		"no concurrency":        {with(ReadFetchConcurrency(0)), []string{"fetch concurrency 0"}},
-		"a short lease":         {with(ReadInvisibleDuration(9 * time.Second)), []string{"invisible duration 9s", "10s"}},
-		"no lease":              {with(ReadInvisibleDuration(0)), []string{"invisible duration 0s"}},
+		"no concurrency":        {with(ReadFetchConcurrency(0)), []string{"ReadFetchConcurrency: 0"}},
+		"a short lease":         {with(ReadInvisibleDuration(9 * time.Second)), []string{"ReadInvisibleDuration: 9s", "10s"}},
+		"no lease":              {with(ReadInvisibleDuration(0)), []string{"ReadInvisibleDuration: 0s"}},
 		"a long lease":          {with(ReadInvisibleDuration(13 * time.Hour)), []string{"13h"}},
-		"a short await":         {with(ReadAwaitDuration(time.Second)), []string{"await duration 1s"}},
-		"no messages":           {with(ReadMaxMessageNum(0)), []string{"max message num 0"}},
-		"a negative timeout":    {with(ReadRequestTimeout(-1)), []string{"request timeout"}},
+		"a short await":         {with(ReadAwaitDuration(time.Second)), []string{"ReadAwaitDuration: 1s"}},
+		"no messages":           {with(ReadMaxMessageNum(0)), []string{"ReadMaxMessageNum: 0"}},
+		"a negative timeout":    {with(ReadRequestTimeout(-1)), []string{"ReadRequestTimeout: -1ns"}},
 		"unknown resolver":      {with(ReadCredentials("vault")), []string{`"vault"`, "env", "file"}},
-		"empty resolver":        {with(ReadCredentials("")), []string{"resolver is empty"}},
+		"empty resolver":        {with(ReadCredentials("")), []string{"ReadCredentials: the resolver's name is empty"}},
 		"half a static key":     {with(ReadStaticCredentials("AK", "")), []string{"secret key"}},
 		"two kinds of keys":     {with(ReadCredentials("env"), ReadStaticCredentials("AKID", "SECRET")), []string{"choose one"}},
 		"a CA without TLS":      {with(ReadTLS(auth.TLS{CAFile: "x"})), []string{"TLS is off"}},
-		"a nil option":          {with(nil), []string{"option is nil"}},
+		"a nil option":          {with(nil), []string{"option 1 of 1 is nil"}},
 		"a nil policy":          {with(ReadRenewal(nil)), []string{"renewal policy is nil"}},
 		"renewal at once":       {with(ReadRenewal(RenewWhileQueued), ReadInvisibleDuration(10*time.Second), ReadRenewalAhead(10*time.Second)), []string{"renewal-ahead time 10s"}},
-		"no shards":             {with(ReadShards(0)), []string{"shards 0"}},
+		"no shards":             {with(ReadShards(0)), []string{"ReadShards: 0"}},
 		"two faults at once":    {read("", "", "g"), []string{"endpoints are empty", "topic is empty"}},
 		"bounded without limit": {func() { _, s := beam.NewPipelineWithRoot(); ReadBounded(s, "h:1", "t", "g") }, []string{"litegrpcio.ReadBounded", "no limit"}},
 		"bounded beyond leases": {func() {
@@ -77,7 +77,7 @@ func TestWrongSettingsAreRefusedWithNameAndValue(t *testing.T) {
 		"writing without tries": {func() {
 			_, s := beam.NewPipelineWithRoot()
 			Write(s, "h:1", "t", beam.Create(s, Message{}), WriteMaxAttempts(0))
-		}, []string{"max attempts 0"}},
+		}, []string{"WriteMaxAttempts: 0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := panicText(c.build)

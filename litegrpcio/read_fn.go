@@ -36,6 +36,14 @@ const (
 // source is what the bounded and the unbounded DoFn share.
 type source struct {
 	Config readConfig
+
+	key string // of the fetcher in the pool, once it is known
+}
+
+// Setup makes the key once, not for each bundle.
+func (fn *source) Setup() (err error) {
+	fn.key, err = fn.Config.poolKey()
+	return err
 }
 
 // CreateInitialRestriction makes the first shard stand for all.
@@ -133,11 +141,7 @@ func (fn *source) emit(ctx context.Context, f *fetcher, taken []waiting, rt *sdf
 // withFetcher runs do with the fetcher of this configuration. A fetcher whose
 // last shard has ended is not kept for its idle time.
 func (fn *source) withFetcher(ctx context.Context, do func(*fetcher) (ended bool, err error)) error {
-	key, err := fn.Config.poolKey()
-	if err != nil {
-		return err
-	}
-	f, release, err := fetchers.Acquire(ctx, key, func(ctx context.Context) (*fetcher, error) { return openFetcher(ctx, fn.Config) })
+	f, release, err := fetchers.Acquire(ctx, fn.key, func(ctx context.Context) (*fetcher, error) { return openFetcher(ctx, fn.Config) })
 	if err != nil {
 		return err
 	}
@@ -145,7 +149,7 @@ func (fn *source) withFetcher(ctx context.Context, do func(*fetcher) (ended bool
 	defer func() { // also when a DoFn behind the source fails: Beam's emitter panics then
 		release()
 		if ended {
-			fetchers.Drop(key)
+			fetchers.Drop(fn.key)
 		}
 	}()
 	ended, err = do(f)

@@ -16,6 +16,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/names"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/option"
 )
 
 // The defaults of Read.
@@ -66,16 +67,10 @@ func newReadConfig(endpoints, topic, group string, opts []ReadOption) (readConfi
 		InvisibleDuration: DefaultInvisibleDuration, MaxMessageNum: DefaultMaxMessageNum,
 		RenewalAhead: DefaultRenewalAhead, StallTimeout: DefaultStallTimeout, IdleClose: DefaultIdleClose, Shards: 1,
 	}
-	var faults []error
-	for _, opt := range opts {
-		if opt == nil {
-			faults = append(faults, errors.New("an option is nil"))
-			continue
-		}
-		faults = append(faults, opt(&c))
-	}
-	return c, errors.Join(append(faults, c.check())...)
+	return c, errors.Join(option.Apply(&c, opts), c.check())
 }
+
+func (c *readConfig) credentials() *auth.Source { return &c.Client.Credentials }
 
 // check judges what belongs together, once all options were applied.
 func (c *readConfig) check() error {
@@ -93,26 +88,6 @@ func (c *readConfig) bounded() bool {
 	return c.MaxRecords > 0 || c.MaxDuration > 0 || c.IdleTimeout > 0
 }
 
-func durationOption(name string, d, low, high time.Duration, set func(*readConfig)) ReadOption {
-	return func(c *readConfig) error {
-		if d < low || d > high {
-			return fmt.Errorf("%s %v: want %v to %v", name, d, low, high)
-		}
-		set(c)
-		return nil
-	}
-}
-
-func countOption(name string, n, low, high int64, set func(*readConfig)) ReadOption {
-	return func(c *readConfig) error {
-		if n < low || n > high {
-			return fmt.Errorf("%s %d: want %d to %d", name, n, low, high)
-		}
-		set(c)
-		return nil
-	}
-}
-
 // ReadNamespace sets the instance namespace, which some vendors need. Default:
 // none.
 func ReadNamespace(namespace string) ReadOption {
@@ -123,22 +98,13 @@ func ReadNamespace(namespace string) ReadOption {
 // "file:/path", or one that the program registered (auth.Register). Default:
 // requests are not signed.
 func ReadCredentials(resolver string) ReadOption {
-	return func(c *readConfig) error {
-		if resolver == "" {
-			return errors.New("credentials resolver is empty: leave the option out, or name one")
-		}
-		c.Client.Credentials.Resolver = resolver
-		return nil
-	}
+	return option.Resolver("ReadCredentials", resolver, (*readConfig).credentials)
 }
 
 // ReadStaticCredentials gives the keys themselves. They stand in the pipeline
 // graph in plain text, which runners store and show: prefer [ReadCredentials].
 func ReadStaticCredentials(accessKey, secretKey string) ReadOption {
-	return func(c *readConfig) error {
-		c.Client.Credentials.StaticAccessKey, c.Client.Credentials.StaticSecretKey = accessKey, secretKey
-		return nil
-	}
+	return option.StaticKeys("ReadStaticCredentials", accessKey, secretKey, (*readConfig).credentials)
 }
 
 // ReadTLS secures the connections. Default: plain text.
@@ -149,21 +115,21 @@ func ReadTLS(t auth.TLS) ReadOption {
 // ReadRequestTimeout bounds each request, and for a long poll what comes on top
 // of the await duration. 100 ms to 1 min, default 3 s.
 func ReadRequestTimeout(d time.Duration) ReadOption {
-	return durationOption("request timeout", d, 100*time.Millisecond, time.Minute, func(c *readConfig) { c.Client.RequestTimeout = d })
+	return option.InRange("ReadRequestTimeout", d, 100*time.Millisecond, time.Minute, func(c *readConfig) { c.Client.RequestTimeout = d })
 }
 
 // ReadFetchConcurrency sets how many long polls each worker process keeps under
 // way. More of them raise throughput and the number of messages that wait in
 // the process: max-message-num × (2 × concurrency) at most. 1 to 256, default 1.
 func ReadFetchConcurrency(n int) ReadOption {
-	return countOption("fetch concurrency", int64(n), 1, 256, func(c *readConfig) { c.FetchConcurrency = n })
+	return option.InRange("ReadFetchConcurrency", n, 1, 256, func(c *readConfig) { c.FetchConcurrency = n })
 }
 
 // ReadAwaitDuration sets how long a poll waits at the proxy for a message. 5 s,
 // the least that proxies wait, to 60 s; default 20 s. It does not delay
 // messages that are there.
 func ReadAwaitDuration(d time.Duration) ReadOption {
-	return durationOption("await duration", d, litegrpc.MinAwaitDuration, time.Minute, func(c *readConfig) { c.AwaitDuration = d })
+	return option.InRange("ReadAwaitDuration", d, litegrpc.MinAwaitDuration, time.Minute, func(c *readConfig) { c.AwaitDuration = d })
 }
 
 // ReadInvisibleDuration sets the lease: how long the pipeline has for a message
@@ -171,14 +137,14 @@ func ReadAwaitDuration(d time.Duration) ReadOption {
 // windows and shuffles included. 10 s, the least that proxies grant, to 12 h;
 // default 60 s. While it lasts, a lost worker's lite topics stand still.
 func ReadInvisibleDuration(d time.Duration) ReadOption {
-	return durationOption("invisible duration", d, litegrpc.MinInvisibleDuration, litegrpc.MaxInvisibleDuration,
+	return option.InRange("ReadInvisibleDuration", d, litegrpc.MinInvisibleDuration, litegrpc.MaxInvisibleDuration,
 		func(c *readConfig) { c.InvisibleDuration = d })
 }
 
 // ReadMaxMessageNum sets how many messages one poll may bring. 1 to 1024,
 // default 32, which is also the most that brokers of RocketMQ 5.5 give.
 func ReadMaxMessageNum(n int) ReadOption {
-	return countOption("max message num", int64(n), 1, maxMessageNum, func(c *readConfig) { c.MaxMessageNum = n })
+	return option.InRange("ReadMaxMessageNum", n, 1, maxMessageNum, func(c *readConfig) { c.MaxMessageNum = n })
 }
 
 // Queued is a message that waits in the process to be emitted, as a renewal
@@ -214,7 +180,7 @@ func ReadRenewal(policy func(Queued) time.Duration) ReadOption {
 // ReadRenewalAhead sets how long before its end a lease is renewed. 1 s to
 // 10 min and less than the invisible duration; default 5 s.
 func ReadRenewalAhead(d time.Duration) ReadOption {
-	return durationOption("renewal-ahead time", d, time.Second, 10*time.Minute, func(c *readConfig) { c.RenewalAhead = d })
+	return option.InRange("ReadRenewalAhead", d, time.Second, 10*time.Minute, func(c *readConfig) { c.RenewalAhead = d })
 }
 
 // ReadPublishTime makes a message's event time the time at which the broker
@@ -223,7 +189,7 @@ func ReadRenewalAhead(d time.Duration) ReadOption {
 // nothing comes; a message that is older, such as one delivered again, is late
 // and may be dropped by windows. 0 to 24 h.
 func ReadPublishTime(maxDisorder time.Duration) ReadOption {
-	return durationOption("publish time's disorder", maxDisorder, 0, 24*time.Hour, func(c *readConfig) {
+	return option.InRange("ReadPublishTime", maxDisorder, 0, 24*time.Hour, func(c *readConfig) {
 		c.PublishTime, c.MaxDisorder = true, maxDisorder
 	})
 }
@@ -232,7 +198,7 @@ func ReadPublishTime(maxDisorder time.Duration) ReadOption {
 // may spread over that many workers. The broker shares the messages out among
 // them. 1 to 1000, default 1; on a runner with several workers, their number.
 func ReadShards(n int) ReadOption {
-	return countOption("shards", int64(n), 1, 1000, func(c *readConfig) { c.Shards = n })
+	return option.InRange("ReadShards", n, 1, 1000, func(c *readConfig) { c.Shards = n })
 }
 
 // ReadStallTimeout sets after how long without any answer from a proxy, not
@@ -240,14 +206,14 @@ func ReadShards(n int) ReadOption {
 // restart it. A tenth of it after the last answer, and as often again, a
 // warning is logged. 10 s to 24 h, default 10 min.
 func ReadStallTimeout(d time.Duration) ReadOption {
-	return durationOption("stall timeout", d, 10*time.Second, 24*time.Hour, func(c *readConfig) { c.StallTimeout = d })
+	return option.InRange("ReadStallTimeout", d, 10*time.Second, 24*time.Hour, func(c *readConfig) { c.StallTimeout = d })
 }
 
 // ReadIdleClose sets after how long without a bundle of this transform a worker
 // process hands back what it received and leaves the group; no runner says when
 // a transform has ended. 1 s to 1 h, default 10 s.
 func ReadIdleClose(d time.Duration) ReadOption {
-	return durationOption("idle close", d, time.Second, time.Hour, func(c *readConfig) { c.IdleClose = d })
+	return option.InRange("ReadIdleClose", d, time.Second, time.Hour, func(c *readConfig) { c.IdleClose = d })
 }
 
 // ReadAssumeWildcard leaves out the check that the group has the attribute
@@ -260,18 +226,18 @@ func ReadAssumeWildcard() ReadOption {
 // ReadMaxRecords ends the reading when about n messages were emitted: exactly
 // n, if there is one shard. At least 1; default: no limit.
 func ReadMaxRecords(n int64) ReadOption {
-	return countOption("max records", n, 1, 1<<53, func(c *readConfig) { c.MaxRecords = n })
+	return option.InRange("ReadMaxRecords", n, 1, 1<<53, func(c *readConfig) { c.MaxRecords = n })
 }
 
 // ReadMaxDuration ends the reading d after the pipeline started. 1 ms to
 // 10000 h; default: no limit.
 func ReadMaxDuration(d time.Duration) ReadOption {
-	return durationOption("max duration", d, time.Millisecond, 10000*time.Hour, func(c *readConfig) { c.MaxDuration = d })
+	return option.InRange("ReadMaxDuration", d, time.Millisecond, 10000*time.Hour, func(c *readConfig) { c.MaxDuration = d })
 }
 
 // ReadIdleTimeout ends the reading when no message came for d. A broker may
 // need some seconds before it delivers to a group that was away, so less than
 // 15 s may end it before it began. 100 ms to 10000 h; default: no limit.
 func ReadIdleTimeout(d time.Duration) ReadOption {
-	return durationOption("idle timeout", d, 100*time.Millisecond, 10000*time.Hour, func(c *readConfig) { c.IdleTimeout = d })
+	return option.InRange("ReadIdleTimeout", d, 100*time.Millisecond, 10000*time.Hour, func(c *readConfig) { c.IdleTimeout = d })
 }

@@ -5,12 +5,12 @@ package litegrpcio
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/names"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/option"
 )
 
 // The defaults of Write.
@@ -35,17 +35,12 @@ type WriteOption func(*writeConfig) error
 
 func newWriteConfig(endpoints, topic string, opts []WriteOption) (writeConfig, error) {
 	c := writeConfig{Endpoints: endpoints, Topic: topic, MaxAttempts: DefaultMaxAttempts, MaxInFlight: DefaultMaxInFlight}
-	var faults []error
-	for _, opt := range opts {
-		if opt == nil {
-			faults = append(faults, errors.New("an option is nil"))
-			continue
-		}
-		faults = append(faults, opt(&c))
-	}
+	faults := option.Apply(&c, opts)
 	_, endpointsErr := litegrpc.ParseEndpoints(endpoints)
-	return c, errors.Join(append(faults, endpointsErr, names.CheckTopic(topic), c.Client.Check())...)
+	return c, errors.Join(faults, endpointsErr, names.CheckTopic(topic), c.Client.Check())
 }
+
+func (c *writeConfig) credentials() *auth.Source { return &c.Client.Credentials }
 
 // WriteLiteTopic sets the lite topic of all messages that name none themselves.
 func WriteLiteTopic(name string) WriteOption {
@@ -60,21 +55,12 @@ func WriteNamespace(namespace string) WriteOption {
 
 // WriteCredentials is [ReadCredentials] for writing.
 func WriteCredentials(resolver string) WriteOption {
-	return func(c *writeConfig) error {
-		if resolver == "" {
-			return errors.New("credentials resolver is empty: leave the option out, or name one")
-		}
-		c.Client.Credentials.Resolver = resolver
-		return nil
-	}
+	return option.Resolver("WriteCredentials", resolver, (*writeConfig).credentials)
 }
 
 // WriteStaticCredentials is [ReadStaticCredentials] for writing.
 func WriteStaticCredentials(accessKey, secretKey string) WriteOption {
-	return func(c *writeConfig) error {
-		c.Client.Credentials.StaticAccessKey, c.Client.Credentials.StaticSecretKey = accessKey, secretKey
-		return nil
-	}
+	return option.StaticKeys("WriteStaticCredentials", accessKey, secretKey, (*writeConfig).credentials)
 }
 
 // WriteTLS secures the connections. Default: plain text.
@@ -84,35 +70,17 @@ func WriteTLS(t auth.TLS) WriteOption {
 
 // WriteRequestTimeout bounds each request. 100 ms to 1 min, default 3 s.
 func WriteRequestTimeout(d time.Duration) WriteOption {
-	return func(c *writeConfig) error {
-		if d < 100*time.Millisecond || d > time.Minute {
-			return fmt.Errorf("request timeout %v: want 100ms to 1m", d)
-		}
-		c.Client.RequestTimeout = d
-		return nil
-	}
+	return option.InRange("WriteRequestTimeout", d, 100*time.Millisecond, time.Minute, func(c *writeConfig) { c.Client.RequestTimeout = d })
 }
 
 // WriteMaxAttempts sets how often a message is sent before the bundle fails. An
 // answer that asks to slow down does not count. 1 to 100, default 3.
 func WriteMaxAttempts(n int) WriteOption {
-	return func(c *writeConfig) error {
-		if n < 1 || n > 100 {
-			return fmt.Errorf("max attempts %d: want 1 to 100", n)
-		}
-		c.MaxAttempts = n
-		return nil
-	}
+	return option.InRange("WriteMaxAttempts", n, 1, 100, func(c *writeConfig) { c.MaxAttempts = n })
 }
 
 // WriteMaxInFlight sets how many requests a bundle keeps under way, each for
 // another lite topic. 1 to 1024, default 32.
 func WriteMaxInFlight(n int) WriteOption {
-	return func(c *writeConfig) error {
-		if n < 1 || n > 1024 {
-			return fmt.Errorf("max in flight %d: want 1 to 1024", n)
-		}
-		c.MaxInFlight = n
-		return nil
-	}
+	return option.InRange("WriteMaxInFlight", n, 1, 1024, func(c *writeConfig) { c.MaxInFlight = n })
 }

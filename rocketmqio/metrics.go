@@ -23,6 +23,7 @@ var (
 	committedCounter    = beam.NewCounter(metricsPrefix, "commits")
 	commitFailCounter   = beam.NewCounter(metricsPrefix, "commit_failed")
 	queuesCounter       = beam.NewCounter(metricsPrefix, "queues_discovered")
+	undecodableCounter  = beam.NewCounter(metricsPrefix, "undecodable")
 	latencyDistribution = beam.NewDistribution(metricsPrefix, "read_latency_ms")
 	backlogDistribution = beam.NewDistribution(metricsPrefix, "queue_backlog")
 )

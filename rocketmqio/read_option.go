@@ -12,6 +12,7 @@ import (
 
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/names"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/option"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
@@ -102,16 +103,10 @@ func newReadConfig(nameServers, group string, topics []string, opts []ReadOption
 		TotalThreshold: DefaultTotalThreshold, OutOfRange: FailOutOfRange, TimeSource: StoreTime, IdleDelay: DefaultIdleDelay,
 		CommitInterval: DefaultCommitInterval, StallTimeout: DefaultStallTimeout, IdleClose: DefaultIdleClose,
 	}
-	var faults []error
-	for _, opt := range opts {
-		if opt == nil {
-			faults = append(faults, errors.New("an option is nil"))
-			continue
-		}
-		faults = append(faults, opt(&c))
-	}
-	return c, errors.Join(append(faults, c.check())...)
+	return c, errors.Join(option.Apply(&c, opts), c.check())
 }
+
+func (c *readConfig) credentials() *auth.Source { return &c.Credentials }
 
 // check judges what belongs together, once all options were applied.
 func (c *readConfig) check() error {
@@ -148,26 +143,6 @@ func (c *readConfig) expression() remoting.Expression {
 	return remoting.Expression{}
 }
 
-func durationOption(name string, d, low, high time.Duration, set func(*readConfig)) ReadOption {
-	return func(c *readConfig) error {
-		if d < low || d > high {
-			return fmt.Errorf("%s %v: want %v to %v", name, d, low, high)
-		}
-		set(c)
-		return nil
-	}
-}
-
-func countOption(name string, n, low, high int, set func(*readConfig)) ReadOption {
-	return func(c *readConfig) error {
-		if n < low || n > high {
-			return fmt.Errorf("%s %d: want %d to %d", name, n, low, high)
-		}
-		set(c)
-		return nil
-	}
-}
-
 // ReadFrom sets where reading begins. Default: [Latest].
 func ReadFrom(s Start) ReadOption { return func(c *readConfig) error { c.Start = s; return nil } }
 
@@ -184,22 +159,13 @@ func ReadNamespace(namespace string) ReadOption {
 // ReadCredentials names the resolver that gives each worker its keys, see
 // package auth. Default: requests are not signed.
 func ReadCredentials(resolver string) ReadOption {
-	return func(c *readConfig) error {
-		if resolver == "" {
-			return errors.New("credentials resolver is empty: leave the option out, or name one")
-		}
-		c.Credentials.Resolver = resolver
-		return nil
-	}
+	return option.Resolver("ReadCredentials", resolver, (*readConfig).credentials)
 }
 
 // ReadStaticCredentials gives the keys themselves. They stand in the pipeline
 // graph in plain text, which runners store and show: prefer [ReadCredentials].
 func ReadStaticCredentials(accessKey, secretKey string) ReadOption {
-	return func(c *readConfig) error {
-		c.Credentials.StaticAccessKey, c.Credentials.StaticSecretKey = accessKey, secretKey
-		return nil
-	}
+	return option.StaticKeys("ReadStaticCredentials", accessKey, secretKey, (*readConfig).credentials)
 }
 
 // ReadTLS secures the connections to name servers and brokers. Default: plain
@@ -209,16 +175,13 @@ func ReadTLS(t auth.TLS) ReadOption { return func(c *readConfig) error { c.TLS =
 // ReadRequestTimeout bounds each request but the wait of a pull. 100 ms to 1 min,
 // default 3 s.
 func ReadRequestTimeout(d time.Duration) ReadOption {
-	return durationOption("request timeout", d, 100*time.Millisecond, time.Minute, func(c *readConfig) { c.RequestTimeout = d })
+	return option.InRange("ReadRequestTimeout", d, 100*time.Millisecond, time.Minute, func(c *readConfig) { c.RequestTimeout = d })
 }
 
 // ReadDiscoveryInterval sets how often new queues of the topics are looked for;
 // 0 turns that off. 0 or 1 s to 24 h, default 10 s.
 func ReadDiscoveryInterval(d time.Duration) ReadOption {
-	if d == 0 {
-		return func(c *readConfig) error { c.DiscoveryInterval = 0; return nil }
-	}
-	return durationOption("discovery interval", d, time.Second, 24*time.Hour, func(c *readConfig) { c.DiscoveryInterval = d })
+	return option.ZeroOrInRange("ReadDiscoveryInterval", d, time.Second, 24*time.Hour, func(c *readConfig) { c.DiscoveryInterval = d })
 }
 
 // ReadTags selects messages with one of these tags. The broker compares hash
@@ -255,19 +218,19 @@ func ReadSQL(expression string) ReadOption {
 // ReadPullBatchSize sets how many messages one pull may bring; brokers have a
 // limit of their own, 32 by default. 1 to 1024, default 32.
 func ReadPullBatchSize(n int) ReadOption {
-	return countOption("pull batch size", n, 1, 1024, func(c *readConfig) { c.PullBatchSize = n })
+	return option.InRange("ReadPullBatchSize", n, 1, 1024, func(c *readConfig) { c.PullBatchSize = n })
 }
 
 // ReadPullTimeout sets how long a broker may hold a pull when there is nothing
 // new. 1 s to 60 s, default 20 s. It does not delay messages.
 func ReadPullTimeout(d time.Duration) ReadOption {
-	return durationOption("pull timeout", d, time.Second, time.Minute, func(c *readConfig) { c.PullTimeout = d })
+	return option.InRange("ReadPullTimeout", d, time.Second, time.Minute, func(c *readConfig) { c.PullTimeout = d })
 }
 
 // ReadRetryDelay sets the longest pause after a failed pull; the first is 100 ms
 // and they double. 100 ms to 1 min, default 3 s.
 func ReadRetryDelay(d time.Duration) ReadOption {
-	return durationOption("retry delay", d, 100*time.Millisecond, time.Minute, func(c *readConfig) { c.RetryDelay = d })
+	return option.InRange("ReadRetryDelay", d, 100*time.Millisecond, time.Minute, func(c *readConfig) { c.RetryDelay = d })
 }
 
 // ReadThresholds sets how many messages a worker keeps ready, for each queue and
@@ -288,13 +251,7 @@ func ReadThresholds(perQueue, total int) ReadOption {
 // ReadOutOfRange sets what to do when a position is not in its queue any more.
 // Default: [FailOutOfRange].
 func ReadOutOfRange(policy OutOfRange) ReadOption {
-	return func(c *readConfig) error {
-		if !slices.Contains([]OutOfRange{FailOutOfRange, SkipToEarliest, SkipToLatest}, policy) {
-			return fmt.Errorf("out-of-range policy %q: want fail, earliest or latest", policy)
-		}
-		c.OutOfRange = policy
-		return nil
-	}
+	return option.OneOf("ReadOutOfRange", policy, []OutOfRange{FailOutOfRange, SkipToEarliest, SkipToLatest}, func(c *readConfig) { c.OutOfRange = policy })
 }
 
 // ReadRateLimit bounds the messages a second of each queue. More than 0;
@@ -329,7 +286,7 @@ func ReadEventTime(source TimeSource, maxDisorder time.Duration) ReadOption {
 // that has been read to its end. It must cover the difference between this
 // clock and the broker's. 0 to 24 h, default 5 s.
 func ReadIdleDelay(d time.Duration) ReadOption {
-	return durationOption("idle delay", d, 0, 24*time.Hour, func(c *readConfig) { c.IdleDelay = d })
+	return option.InRange("ReadIdleDelay", d, 0, 24*time.Hour, func(c *readConfig) { c.IdleDelay = d })
 }
 
 // ReadIdleHolds makes a queue without new messages hold the watermark at its
@@ -340,20 +297,17 @@ func ReadIdleHolds() ReadOption { return func(c *readConfig) error { c.IdleDelay
 // the broker for the consumer group, see the package's comment; 0 turns that
 // off. 0 or 100 ms to 1 h, default 5 s.
 func ReadCommitInterval(d time.Duration) ReadOption {
-	if d == 0 {
-		return func(c *readConfig) error { c.CommitInterval = 0; return nil }
-	}
-	return durationOption("commit interval", d, 100*time.Millisecond, time.Hour, func(c *readConfig) { c.CommitInterval = d })
+	return option.ZeroOrInRange("ReadCommitInterval", d, 100*time.Millisecond, time.Hour, func(c *readConfig) { c.CommitInterval = d })
 }
 
 // ReadStallTimeout sets after how long without any answer about a queue the
 // bundle fails with the last error. 10 s to 24 h, default 10 min.
 func ReadStallTimeout(d time.Duration) ReadOption {
-	return durationOption("stall timeout", d, 10*time.Second, 24*time.Hour, func(c *readConfig) { c.StallTimeout = d })
+	return option.InRange("ReadStallTimeout", d, 10*time.Second, 24*time.Hour, func(c *readConfig) { c.StallTimeout = d })
 }
 
 // ReadIdleClose sets after how long without a bundle of this transform a worker
 // process stops pulling and closes its connections. 1 s to 1 h, default 10 s.
 func ReadIdleClose(d time.Duration) ReadOption {
-	return durationOption("idle close", d, time.Second, time.Hour, func(c *readConfig) { c.IdleClose = d })
+	return option.InRange("ReadIdleClose", d, time.Second, time.Hour, func(c *readConfig) { c.IdleClose = d })
 }

@@ -162,15 +162,15 @@ func TestWrongSettingsAreRefusedWithNameAndValue(t *testing.T) {
 		"a start before 1970":      {with(ReadFrom(Timestamp(time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC)))), []string{"1969"}},
 		"a start after the end":    {with(ReadFrom(Timestamp(now)), ReadTo(AtTimestamp(now.Add(-time.Hour)))), []string{"is not before"}},
 		"nothing to read":          {with(ReadTo(AtLatest())), []string{"nothing lies between"}},
-		"a short discovery":        {with(ReadDiscoveryInterval(-time.Second)), []string{"discovery interval -1s"}},
-		"no batch":                 {with(ReadPullBatchSize(0)), []string{"pull batch size 0"}},
+		"a short discovery":        {with(ReadDiscoveryInterval(-time.Second)), []string{"ReadDiscoveryInterval: -1s"}},
+		"no batch":                 {with(ReadPullBatchSize(0)), []string{"ReadPullBatchSize: 0"}},
 		"thresholds crossed":       {with(ReadThresholds(10, 5)), []string{"10", "5"}},
 		"an unknown policy":        {with(ReadOutOfRange("skip")), []string{`"skip"`}},
 		"an unknown event time":    {with(ReadEventTime("wall", 0)), []string{`"wall"`}},
 		"no rate":                  {with(ReadRateLimit(0)), []string{"rate limit 0"}},
 		"an unknown resolver":      {with(ReadCredentials("vault")), []string{`"vault"`}},
 		"a CA without TLS":         {with(ReadTLS(auth.TLS{CAFile: "x"})), []string{"TLS is off"}},
-		"a nil option":             {with(nil), []string{"option is nil"}},
+		"a nil option":             {with(nil), []string{"option 1 of 1 is nil"}},
 		"bounded without an end": {func() {
 			_, s := beam.NewPipelineWithRoot()
 			ReadBounded(s, "h:1", "g", []string{"t"}, ReadFrom(Earliest()))

@@ -4,10 +4,10 @@
 package throttlefn
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/option"
 )
 
 // An Option configures [Throttle].
@@ -17,26 +17,14 @@ type Option func(*settings) error
 // handle, on the worker: "env", "file:/path", or one registered with
 // [auth.Register]. Default: requests are not signed.
 func Credentials(resolver string) Option {
-	return func(s *settings) error {
-		if resolver == "" {
-			return fmt.Errorf("option Credentials: the resolver's name is empty; leave the option out to send unsigned requests")
-		}
-		s.Credentials.Resolver = resolver
-		return nil
-	}
+	return option.Resolver("Credentials", resolver, (*settings).credentials)
 }
 
 // StaticCredentials gives the keys themselves. They stand in the pipeline graph
 // in plain text, where everybody can read them who can see the job. Use
 // [Credentials] wherever that matters.
 func StaticCredentials(accessKey, secretKey string) Option {
-	return func(s *settings) error {
-		if accessKey == "" || secretKey == "" {
-			return fmt.Errorf("option StaticCredentials: access key and secret key must not be empty")
-		}
-		s.Credentials.StaticAccessKey, s.Credentials.StaticSecretKey = accessKey, secretKey
-		return nil
-	}
+	return option.StaticKeys("StaticCredentials", accessKey, secretKey, (*settings).credentials)
 }
 
 // TLS secures the connections. Default: plain text.
@@ -66,25 +54,13 @@ func MaxInFlight(n int) Option {
 // retryMaxTimes (16 by default, that is 17 deliveries), beyond which the broker
 // puts a message with the dead letters. 1 to 10 000; default 16.
 func MaxDeliveryAttempt(n int) Option {
-	return func(s *settings) error {
-		if n < 1 || n > 10_000 {
-			return fmt.Errorf("option MaxDeliveryAttempt: %d is out of range: want 1 to 10000", n)
-		}
-		s.MaxDeliveryAttempt = n
-		return nil
-	}
+	return option.InRange("MaxDeliveryAttempt", n, 1, 10_000, func(s *settings) { s.MaxDeliveryAttempt = n })
 }
 
 // MaxDelay caps each deferral: if this process goes away, a message is back
 // after at most this long. 1 s to 12 h; default 30 minutes.
 func MaxDelay(d time.Duration) Option {
-	return func(s *settings) error {
-		if d < minDelay || d > maxDelayLimit {
-			return fmt.Errorf("option MaxDelay: %v is out of range: want %v to %v", d, minDelay, maxDelayLimit)
-		}
-		s.MaxDelay = d
-		return nil
-	}
+	return option.InRange("MaxDelay", d, minDelay, maxDelayLimit, func(s *settings) { s.MaxDelay = d })
 }
 
 // MaxTotalDelay caps how long a message is deferred over all its deliveries;
@@ -92,26 +68,14 @@ func MaxDelay(d time.Duration) Option {
 // a worker that sees the message for the first time, begins at zero, and the
 // valve of [MaxDeliveryAttempt] remains. 1 s to 30 days; default 30 minutes.
 func MaxTotalDelay(d time.Duration) Option {
-	return func(s *settings) error {
-		if d < minDelay || d > 30*24*time.Hour {
-			return fmt.Errorf("option MaxTotalDelay: %v is out of range: want %v to 720h", d, minDelay)
-		}
-		s.MaxTotalDelay = d
-		return nil
-	}
+	return option.InRange("MaxTotalDelay", d, minDelay, 30*24*time.Hour, func(s *settings) { s.MaxTotalDelay = d })
 }
 
 // LiteTopicTTL states after what time without messages the broker deletes a
-// lite topic. With it, a MaxTotalDelay that is not below is refused. Default: not
-// checked.
+// lite topic, from a minute on. With it, a MaxTotalDelay that is not below is
+// refused. Default: not checked.
 func LiteTopicTTL(d time.Duration) Option {
-	return func(s *settings) error {
-		if d < time.Minute {
-			return fmt.Errorf("option LiteTopicTTL: %v is out of range: want a minute or more", d)
-		}
-		s.LiteTopicTTL = d
-		return nil
-	}
+	return option.InRange("LiteTopicTTL", d, time.Minute, 100*365*24*time.Hour, func(s *settings) { s.LiteTopicTTL = d })
 }
 
 // Suspend says whether deferrals ask the broker not to count the next delivery
@@ -135,13 +99,7 @@ func Suspend(on bool) Option {
 // same is delivered twice. Default: no promise, a message may be in work until
 // its lease ends.
 func WorkWithin(d time.Duration) Option {
-	return func(s *settings) error {
-		if d <= 0 || d > maxDelayLimit {
-			return fmt.Errorf("option WorkWithin: %v is out of range: want more than 0, at most %v", d, maxDelayLimit)
-		}
-		s.WorkWithin = d
-		return nil
-	}
+	return option.InRange("WorkWithin", d, time.Nanosecond, maxDelayLimit, func(s *settings) { s.WorkWithin = d })
 }
 
 // PassExpired has the policy decide on messages whose lease has ended before

@@ -119,6 +119,7 @@ func TestAPolicyThatCannotWorkIsRefusedWhenThePipelineIsBuilt(t *testing.T) {
 		"field hidden is not exported":         leaky{},
 		"the policy is nil":                    nil,
 		"PerWindow 0 is out of range":          Quota{Defer: time.Minute},
+		"Spread 1.5 is out of range":           Quota{PerWindow: 1, Defer: time.Minute, Spread: 1.5},
 		"Defer 1ms is out of range":            Quota{PerWindow: 1, Defer: time.Millisecond},
 		"Defer 13h0m0s is out of range":        Quota{PerWindow: 1, Defer: 13 * time.Hour},
 		"PerSecond 0 is out of range":          TokenBucket{Burst: 1},
@@ -184,4 +185,26 @@ func wantPanic(t *testing.T, prefix, part string, build func(beam.Scope)) {
 	}()
 	_, s := beam.NewPipelineWithRoot()
 	build(s)
+}
+
+// A backlog that is deferred does not come back in one window.
+func TestAQuotaSpreadsItsDeferrals(t *testing.T) {
+	decide := Quota{PerWindow: 1, Defer: 4 * time.Second, Spread: 0.5}.Start()
+	seen := map[time.Duration]bool{}
+	for range 50 {
+		v := decide(coders.AckableMessage{}, Position{Key: "noisy", Passed: 1})
+		if !v.deferred || v.delay < 2*time.Second || v.delay > 6*time.Second {
+			t.Fatalf("got %+v, want a deferral of 2s to 6s", v)
+		}
+		seen[v.delay] = true
+	}
+	if len(seen) < 40 {
+		t.Errorf("50 deferrals have %d different lengths: they would come back together", len(seen))
+	}
+	short := Quota{PerWindow: 1, Defer: time.Second, Spread: 1}.Start()
+	for range 50 {
+		if v := short(coders.AckableMessage{}, Position{Passed: 1}); v.delay < minDelay {
+			t.Fatalf("a deferral of %v, less than the %v that a broker takes", v.delay, minDelay)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/option"
 )
 
 // settings is what the options of Throttle make. It travels in the pipeline
@@ -51,6 +52,8 @@ const (
 	changeAttempts = 2
 )
 
+func (s *settings) credentials() *auth.Source { return &s.Credentials }
+
 func defaults() settings {
 	return settings{
 		RequestTimeout: ackfn.DefaultRequestTimeout, FlowControl: ackfn.DefaultFlowControlBudget, MaxInFlight: DefaultMaxInFlight,
@@ -61,10 +64,8 @@ func defaults() settings {
 
 func resolve(opts []Option) (settings, error) {
 	s := defaults()
-	for _, o := range opts {
-		if err := o(&s); err != nil {
-			return settings{}, err
-		}
+	if err := option.Apply(&s, opts); err != nil {
+		return settings{}, err
 	}
 	if s.MaxDelay > s.MaxTotalDelay {
 		return settings{}, fmt.Errorf("options MaxDelay(%v) and MaxTotalDelay(%v): one delay cannot be longer than all together", s.MaxDelay, s.MaxTotalDelay)

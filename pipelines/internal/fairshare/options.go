@@ -139,7 +139,7 @@ func (o *Options) checkPipeline() error {
 		within("--workers", o.Workers, 1, 10_000),
 		within("--quota", o.Quota, 1, 1_000_000),
 		within("--window", o.Window, 10*time.Millisecond, time.Minute),
-		within("--defer", o.Defer, minDefer, 30*time.Minute),
+		within("--defer", o.Defer, 2*time.Second, 30*time.Minute),
 		within("--invisible-duration", o.InvisibleDuration, litegrpc.MinInvisibleDuration, litegrpc.MaxInvisibleDuration),
 		within("--drain-timeout", o.DrainTimeout, time.Second, 24*time.Hour),
 	)

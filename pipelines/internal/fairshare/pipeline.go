@@ -50,7 +50,7 @@ func (o *Options) share(s beam.Scope, in member, name string, groups beam.PColle
 	if name == report.NameNone {
 		return beam.ParDo(s, &ungroupFn{}, groups)
 	}
-	fair := throttlefn.Throttle(s, groups, spreadQuota{PerWindow: o.Quota, Defer: o.Defer}, o.throttleOptions()...)
+	fair := throttlefn.Throttle(s, groups, throttlefn.Quota{PerWindow: o.Quota, Defer: o.Defer, Spread: 0.5}, o.throttleOptions()...)
 	beam.ParDo0(s, &deferredFn{in}, fair.Deferred)
 	beam.ParDo0(s, &valveFn{in}, fair.Valve)
 	return fair.Passed
