@@ -27,7 +27,7 @@ type Deferral struct {
 	Suspend bool
 }
 
-// MaxDeferral is the longest lease that a broker grants.
+// MaxDeferral is the longest lease that a broker grants: 12 hours.
 const MaxDeferral = litegrpc.MaxInvisibleDuration
 
 // ChangeInvisibleDuration is [Client.Defer] for one message, with suspend left

@@ -131,5 +131,5 @@ func (f *fetcher) handBack(ctx context.Context) {
 // that still run are not touched.
 func Shutdown() {
 	fetchers.CloseIdle()
-	producers.CloseIdle()
+	senders.CloseIdle()
 }

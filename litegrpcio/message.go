@@ -4,14 +4,18 @@
 package litegrpcio
 
 import (
+	"encoding/json"
+	"fmt"
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 )
 
 func init() {
 	beam.RegisterType(reflect.TypeFor[Message]())
-	beam.RegisterType(reflect.TypeFor[WriteResult]())
+	beam.RegisterCoder(reflect.TypeFor[WriteResult](), encodeWriteResult, decodeWriteResult)
 }
 
 // Message is a message to write to a lite topic.
@@ -35,7 +39,21 @@ type WriteResult struct {
 	Offset    int64
 	// Keys are those of the message, to tell the results apart.
 	Keys []string
-	// Attempts is how many requests it took. More than one means that the
-	// message may have been stored more than once, under the same id.
+	// Attempts is how many requests it took.
 	Attempts int
+	// MaybeRepeated says that one of these got no answer, so that the message may
+	// have been stored more than once, under the same id.
+	MaybeRepeated bool
+
+	place *placed.Place // where it goes in the stream, until it is emitted
+}
+
+func encodeWriteResult(r WriteResult) ([]byte, error) { return json.Marshal(r) }
+
+func decodeWriteResult(data []byte) (WriteResult, error) {
+	var r WriteResult
+	if err := json.Unmarshal(data, &r); err != nil {
+		return r, fmt.Errorf("litegrpcio: WriteResult: %w", err)
+	}
+	return r, nil
 }

@@ -6,160 +6,158 @@ package litegrpcio
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-	"github.com/cenkalti/backoff/v5"
-	"golang.org/x/sync/errgroup"
 
-	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
-	"github.com/rocketmq-beam/rocketmq-beam/internal/names"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 )
 
+// emitWriteResult is a type of its own, so that results get the windows and
+// times of their messages.
+type emitWriteResult func(WriteResult)
+
 func init() {
-	register.DoFn4x1[context.Context, beam.EventTime, Message, func(beam.EventTime, WriteResult), error](&writeFn{})
-	register.Emitter2[beam.EventTime, WriteResult]()
+	placed.Register[WriteResult, emitWriteResult](func(r *WriteResult) *placed.Place {
+		p := r.place
+		r.place = nil
+		return p
+	})
+	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, Message, emitWriteResult, error](&writeFn{})
 }
 
 // writePrefix is the namespace of the sink's metrics.
 const writePrefix = "rocketmq.litegrpcio.write"
 
 var (
-	sentCounter      = beam.NewCounter(writePrefix, "sent")
-	retriedCounter   = beam.NewCounter(writePrefix, "retried")
-	throttledCounter = beam.NewCounter(writePrefix, "throttled")
+	sentCounter        = beam.NewCounter(writePrefix, "sent")
+	retriedCounter     = beam.NewCounter(writePrefix, "retried")
+	repeatedCounter    = beam.NewCounter(writePrefix, "maybe_repeated")
+	throttledCounter   = beam.NewCounter(writePrefix, "throttled")
+	throttledMsCounter = beam.NewCounter(writePrefix, "throttled_ms")
 )
 
-// writeFn buffers messages and sends a buffer when it is full and when the
-// bundle ends.
+// takeEvery is after how many messages a bundle looks for results.
+const takeEvery = 64
+
+// writeFn hands messages to the process's sender, and results on.
 type writeFn struct {
 	Config writeConfig
 
-	pending []pendingWrite
-	bytes   int
+	key     string
+	sender  *sender
+	release func()
+	writer  *writer
+	taken   int
+	stored  int
+	failed  int
+	failure error
 }
 
-type pendingWrite struct {
-	message   Message
-	eventTime beam.EventTime
-	result    WriteResult
-	throttled int
+// Setup makes the pool's key once.
+func (fn *writeFn) Setup() (err error) {
+	fn.key, err = fn.Config.poolKey()
+	return err
 }
 
-// How much a bundle buffers.
-const (
-	mostPending      = 512
-	mostPendingBytes = 16 << 20
-)
-
-// StartBundle forgets what a failed bundle left behind.
-func (fn *writeFn) StartBundle(context.Context, func(beam.EventTime, WriteResult)) error {
-	fn.pending, fn.bytes = fn.pending[:0], 0
+// StartBundle gives up what a failed bundle left behind.
+func (fn *writeFn) StartBundle(context.Context, emitWriteResult) error {
+	fn.abandon()
 	return nil
 }
 
-// ProcessElement checks and buffers a message.
-func (fn *writeFn) ProcessElement(ctx context.Context, et beam.EventTime, m Message, emit func(beam.EventTime, WriteResult)) error {
-	if m.LiteTopic == "" {
-		m.LiteTopic = fn.Config.LiteTopic
+// abandon ends what the bundle still sends, without waiting for it.
+func (fn *writeFn) abandon() {
+	if fn.writer != nil {
+		fn.writer.Abandon(nil)
+		fn.release()
 	}
-	if err := names.CheckLiteTopic(m.LiteTopic); err != nil {
-		return fmt.Errorf("litegrpcio.Write: a message with keys %q for topic %q: %w", m.Keys, fn.Config.Topic, err)
+	fn.writer, fn.sender, fn.release = nil, nil, nil
+	fn.taken, fn.stored, fn.failed, fn.failure = 0, 0, 0, nil
+}
+
+func (fn *writeFn) open(ctx context.Context) error {
+	s, release, err := senders.Acquire(ctx, fn.key, func(ctx context.Context) (*sender, error) { return openSender(ctx, fn.Config) })
+	if err != nil {
+		return err
 	}
-	fn.pending = append(fn.pending, pendingWrite{message: m, eventTime: et})
-	fn.bytes += len(m.Body)
-	if len(fn.pending) < mostPending && fn.bytes < mostPendingBytes {
+	fn.sender, fn.release, fn.writer = s, release, s.sink.NewWriter(ctx)
+	return nil
+}
+
+// ProcessElement hands a message over, waiting while the buffer is full.
+func (fn *writeFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, m Message, emit emitWriteResult) error {
+	return fn.guarded(func() error {
+		if fn.writer == nil {
+			if err := fn.open(ctx); err != nil {
+				return err
+			}
+		}
+		if err := fn.writer.Write(ctx, located{m, placed.Place{Pane: pane, Window: w, Time: t}}); err != nil {
+			return fmt.Errorf("litegrpcio.Write: %w", err)
+		}
+		if fn.taken++; fn.taken%takeEvery == 0 {
+			fn.handOn(ctx, emit)
+		}
 		return nil
-	}
-	return fn.flush(ctx, emit)
+	})
 }
 
 // FinishBundle returns when all is stored.
-func (fn *writeFn) FinishBundle(ctx context.Context, emit func(beam.EventTime, WriteResult)) error {
-	return fn.flush(ctx, emit)
-}
-
-// flush sends what is buffered: lite topics side by side, the messages of one
-// in their order.
-func (fn *writeFn) flush(ctx context.Context, emit func(beam.EventTime, WriteResult)) error {
-	if len(fn.pending) == 0 {
+func (fn *writeFn) FinishBundle(ctx context.Context, emit emitWriteResult) error {
+	if fn.writer == nil {
 		return nil
 	}
-	key, err := fn.Config.poolKey()
-	if err != nil {
+	return fn.guarded(func() error {
+		err := fn.writer.Flush(ctx)
+		fn.handOn(ctx, emit)
+		fn.sender.report(ctx)
+		switch {
+		case fn.failure != nil:
+			err = fmt.Errorf("litegrpcio.Write: %w (%d of the bundle's messages failed, %d were stored)", fn.failure, fn.failed, fn.stored)
+		case err != nil:
+			err = fmt.Errorf("litegrpcio.Write: %w", err)
+		}
+		fn.abandon()
 		return err
-	}
-	producer, release, err := producers.Acquire(ctx, key, func(ctx context.Context) (*litegrpc.Producer, error) {
-		return openProducer(ctx, fn.Config)
 	})
-	if err != nil {
-		return err
-	}
-	defer release()
-	lanes := make(map[string][]*pendingWrite)
-	for i := range fn.pending {
-		p := &fn.pending[i]
-		lanes[p.message.LiteTopic] = append(lanes[p.message.LiteTopic], p)
-	}
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(fn.Config.MaxInFlight)
-	for _, lane := range lanes {
-		group.Go(func() error { return fn.sendLane(groupCtx, producer, lane) })
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for _, p := range fn.pending {
-		emit(p.eventTime, p.result)
-		retriedCounter.Inc(ctx, int64(p.result.Attempts-1))
-		throttledCounter.Inc(ctx, int64(p.throttled))
-	}
-	sentCounter.Inc(ctx, int64(len(fn.pending)))
-	fn.pending, fn.bytes = fn.pending[:0], 0
-	return nil
 }
 
-func (fn *writeFn) sendLane(ctx context.Context, producer *litegrpc.Producer, lane []*pendingWrite) error {
-	for _, p := range lane {
-		if err := fn.send(ctx, producer, p); err != nil {
-			return fmt.Errorf("litegrpcio.Write: message with keys %q, %d attempts: %w", p.message.Keys, p.result.Attempts, err)
+// guarded abandons the bundle if do fails or panics, as an emitter does when a
+// later transform fails.
+func (fn *writeFn) guarded(do func() error) (err error) {
+	ok := false
+	defer func() {
+		if !ok || err != nil {
+			fn.abandon()
 		}
-	}
-	return nil
+	}()
+	err = do()
+	ok = true
+	return err
 }
 
-// longestThrottle bounds how long one message waits for a broker that asks to
-// slow down.
-const longestThrottle = 2 * time.Minute
-
-// send sends one message until it is stored, its attempts are used up, or it
-// turns out that it never can be. All tries bear the same id.
-func (fn *writeFn) send(ctx context.Context, producer *litegrpc.Producer, p *pendingWrite) error {
-	out := litegrpc.Outgoing{
-		LiteTopic: p.message.LiteTopic, Body: p.message.Body, Keys: p.message.Keys, Tag: p.message.Tag,
-		Properties: p.message.Properties, ID: producer.NewMessageID(),
-	}
-	sent, err := backoff.Retry(ctx, func() (litegrpc.Sent, error) {
-		sent, err := producer.Send(ctx, out)
-		if err != nil && litegrpc.ClassOf(err) == litegrpc.Throttled {
-			p.throttled++
-			return sent, err
+// handOn emits the results that are there.
+func (fn *writeFn) handOn(ctx context.Context, emit emitWriteResult) {
+	for _, o := range fn.writer.Take() {
+		if o.Err != nil {
+			fn.failed++
+			if fn.failure == nil {
+				m := o.In.message
+				fn.failure = fmt.Errorf("message with keys %q for lite topic %q, %d attempts: %w", m.Keys, m.LiteTopic, o.Attempts, o.Err)
+			}
+			continue
 		}
-		p.result.Attempts++
-		if err != nil && (litegrpc.ClassOf(err) == litegrpc.Permanent || p.result.Attempts >= fn.Config.MaxAttempts) {
-			return sent, backoff.Permanent(err)
+		fn.stored++
+		sentCounter.Inc(ctx, 1)
+		retriedCounter.Inc(ctx, int64(o.Attempts-1))
+		if o.Uncertain {
+			repeatedCounter.Inc(ctx, 1)
 		}
-		return sent, err
-	}, backoff.WithBackOff(sendPauses()), backoff.WithMaxElapsedTime(longestThrottle))
-	if err != nil {
-		return err
+		place := o.In.place
+		emit(WriteResult{
+			LiteTopic: o.Entry.LiteTopic, MessageID: o.Ack.MessageID, Offset: o.Ack.Offset, Keys: o.In.message.Keys,
+			Attempts: o.Attempts, MaybeRepeated: o.Uncertain, place: &place,
+		})
 	}
-	p.result.LiteTopic, p.result.Keys = p.message.LiteTopic, p.message.Keys
-	p.result.MessageID, p.result.Offset = sent.MessageID, sent.Offset
-	return nil
-}
-
-func sendPauses() backoff.BackOff {
-	return &backoff.ExponentialBackOff{InitialInterval: 50 * time.Millisecond, Multiplier: 2, RandomizationFactor: 0.3, MaxInterval: 5 * time.Second}
 }

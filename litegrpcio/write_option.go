@@ -74,13 +74,15 @@ func WriteRequestTimeout(d time.Duration) WriteOption {
 }
 
 // WriteMaxAttempts sets how often a message is sent before the bundle fails. An
-// answer that asks to slow down does not count. 1 to 100, default 3.
+// answer that asks to slow down does not count, nor does a try that did not
+// leave, because no proxy could be reached. 1 to 100, default 3.
 func WriteMaxAttempts(n int) WriteOption {
 	return option.InRange("WriteMaxAttempts", n, 1, 100, func(c *writeConfig) { c.MaxAttempts = n })
 }
 
-// WriteMaxInFlight sets how many requests a bundle keeps under way, each for
-// another lite topic. 1 to 1024, default 32.
+// WriteMaxInFlight sets how many requests a worker process keeps under way at
+// most, each for another lite topic; fewer while the broker asks to slow down. 1
+// to 1024, default 32.
 func WriteMaxInFlight(n int) WriteOption {
 	return option.InRange("WriteMaxInFlight", n, 1, 1024, func(c *writeConfig) { c.MaxInFlight = n })
 }

@@ -68,7 +68,7 @@ func (s *server) start(ctx context.Context, m *machine) error {
 		"--add-opens", "java.base/java.nio=ALL-UNNAMED",
 		"--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED",
 		// RocketMQ writes its logs below the home folder of the user.
-		"-Duser.home=" + m.dir}
+		"-Duser.home=" + m.dir, "-Djava.io.tmpdir=" + m.dir}
 	args = append(args, s.archive.flags()...)
 	args = append(args, m.flags...)
 	args = append(args, "-cp", m.classpath, s.class)

@@ -50,7 +50,7 @@ func (p *Producer) Send(ctx context.Context, m Outgoing) (Sent, error) {
 	l, err := p.client.pick(pickCtx)
 	cancel()
 	if err != nil {
-		return Sent{}, err
+		return Sent{}, unsent(op, err)
 	}
 	if m.ID == "" {
 		m.ID = p.NewMessageID()
@@ -67,6 +67,12 @@ func (p *Producer) Send(ctx context.Context, m Outgoing) (Sent, error) {
 		return Sent{}, err
 	}
 	return Sent{MessageID: entry.GetMessageId(), Offset: entry.GetOffset()}, nil
+}
+
+func unsent(op string, err error) error {
+	e := *failed(op, err).(*Error)
+	e.Unsent = true
+	return &e
 }
 
 func sendStatus(r *v2.SendMessageResponse) *v2.Status {

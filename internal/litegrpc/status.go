@@ -65,6 +65,8 @@ type Error struct {
 	Code v2.Code
 	// Hint says what to check, empty if there is nothing to say.
 	Hint string
+	// Unsent says that the request did not leave: no proxy could be reached.
+	Unsent bool
 	// Err is the server's text or the transport's error.
 	Err error
 }
@@ -93,6 +95,13 @@ func ClassOf(err error) Class {
 		return e.Class
 	}
 	return Transient
+}
+
+// NothingDone says that the request which err is about was not carried out, for
+// certain: it did not leave, or the proxy refused it for want of a session.
+func NothingDone(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && (e.Unsent || e.Class == SessionLost)
 }
 
 // codeClasses holds the codes that are not transient. The proxy maps what it
