@@ -1,0 +1,17 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package script reads the SQL scripts of table pipelines: CREATE TABLE … WITH,
+// and INSERT INTO … SELECT … FROM … [WHERE …], as Flink SQL writes them.
+//
+// The text is cut into statements and parsed with a grammar
+// (github.com/alecthomas/participle). Types are checked when the script is read:
+// [Parse] reports each fault with line and column, all of them at once. An
+// expression becomes a program of an expression engine
+// (github.com/expr-lang/expr), whose functions know the types of SQL and that
+// NULL is neither true nor false; what is evaluated lazily in SQL, such as the
+// branches of a CASE, is control flow of the engine.
+//
+// Whole numbers that overflow and divisions by zero are errors of the row. Whole
+// numbers divided by whole numbers stay whole.
+package script
