@@ -21,12 +21,20 @@ func init() {
 type assignment struct {
 	Queue
 	// Start is the first offset; End is the offset before which reading ends,
-	// endless for never.
+	// endless for never, unread for not at all.
 	Start int64 `json:"start"`
 	End   int64 `json:"end"`
 }
 
-const endless = math.MaxInt64
+const (
+	endless = math.MaxInt64
+	unread  = -1 // end of a queue that is not to be read
+)
+
+// isRead says that the queue has its reader. One in which there is nothing to
+// read has it, too: its position is committed, or the next pipeline of the group
+// would not know where this one has been.
+func (a assignment) isRead() bool { return a.Start <= a.End }
 
 func encodeAssignment(a assignment) ([]byte, error) { return json.Marshal(a) }
 

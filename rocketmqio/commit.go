@@ -141,8 +141,14 @@ func (s *session) commit(ctx context.Context, q Queue, to int64) error {
 	}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := s.client.Commit(ctx, q.remoting(), s.cfg.Group, to)
-		if remoting.ClassOf(err) == remoting.Permanent && err != nil {
+		if err == nil {
+			return struct{}{}, nil
+		}
+		switch remoting.ClassOf(err) {
+		case remoting.Permanent:
 			err = backoff.Permanent(err)
+		case remoting.NotFound:
+			s.introduce(ctx, q, to)
 		}
 		return struct{}{}, err
 	}, backoff.WithMaxTries(commitTries))
@@ -155,4 +161,12 @@ func (s *session) commit(ctx context.Context, q Queue, to int64) error {
 		s.committed[q] = to
 	}
 	return nil
+}
+
+// introduce pulls once, without waiting, so that the broker knows the group: it
+// creates one when it is first pulled for, not when it first commits, and a queue
+// in which there was nothing to read has not been pulled. If it fails, the commit
+// says why.
+func (s *session) introduce(ctx context.Context, q Queue, at int64) {
+	_, _ = s.client.Pull(ctx, remoting.PullRequest{Queue: q.remoting(), Group: s.cfg.Group, Offset: at, Max: 1, Expression: s.cfg.expression()})
 }

@@ -6,6 +6,7 @@ package rocketmqio
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -149,7 +150,7 @@ func (fn *discoverFn) ProcessElement(ctx context.Context, we *watermark.Estimato
 	began, finished := time.Now(), false
 	err := fn.Config.acquire(ctx, func(s *session) error {
 		found, err := s.discover(ctx, state)
-		if err != nil && !state.First && remoting.ClassOf(err) != remoting.Permanent {
+		if err != nil && !state.First && !isFinal(err) {
 			s.log.Warn("looking for new queues", "error", err)
 			return nil
 		}
@@ -161,7 +162,7 @@ func (fn *discoverFn) ProcessElement(ctx context.Context, we *watermark.Estimato
 				return nil
 			}
 			queuesCounter.Inc(ctx, 1)
-			if a.Start < a.End { // else it is known, and there is nothing to read
+			if a.isRead() { // else it is known, and that is all
 				s.marks.expect(a.Queue, time.Now())
 				emit(a)
 			}
@@ -210,7 +211,7 @@ func (fn *discoverOnceFn) ProcessElement(ctx context.Context, _ []byte, emit fun
 		}
 		for _, a := range found {
 			queuesCounter.Inc(ctx, 1)
-			if a.Start < a.End {
+			if a.isRead() {
 				emit(a)
 			}
 		}
@@ -252,7 +253,7 @@ func (s *session) discover(ctx context.Context, state discovery) ([]assignment, 
 // isFinal says that asking again cannot help.
 func isFinal(err error) bool {
 	class := remoting.ClassOf(err)
-	if _, ok := err.(*rangeError); ok {
+	if _, ok := errors.AsType[*rangeError](err); ok {
 		return true
 	}
 	return class == remoting.Permanent || class == remoting.NotFound
@@ -319,17 +320,21 @@ type queueStart struct {
 	by     startMode
 }
 
-// start decides where to begin in a queue. One that was added to the topic
-// while the pipeline ran is read from its first message on.
+// start decides where to begin in a queue. One that is found while the pipeline
+// runs was added to the topic, and is read from its first message on, unless the
+// start knows an offset for it: then its broker was away when the pipeline
+// started.
 func (s *session) start(ctx context.Context, q remoting.Queue, first bool) (queueStart, error) {
 	b, err := boundsOf(ctx, s.client, q)
 	if err != nil {
 		return queueStart{}, err
 	}
-	out := queueStart{queue: q, bounds: b, offset: b.min, by: startEarliest}
-	if first {
-		out.offset, out.by, err = firstOffset(ctx, s.client, q, s.cfg.Group, s.cfg.Start, s.cfg.OutOfRange, b)
+	from := s.cfg.Start
+	if !first {
+		from = from.later()
 	}
+	out := queueStart{queue: q, bounds: b}
+	out.offset, out.by, err = firstOffset(ctx, s.client, q, s.cfg.Group, from, s.cfg.OutOfRange, b)
 	return out, err
 }
 

@@ -119,7 +119,10 @@ func lastOffset(ctx context.Context, o offsets, q remoting.Queue, e End, b bound
 	case endTimestamp:
 		return offsetAt(ctx, o, q, e.At, b)
 	case endSpecific:
-		return e.Offsets[queueOf(q).String()], nil // 0 for queues that are not named: nothing is read
+		if end, ok := e.Offsets[queueOf(q).String()]; ok {
+			return end, nil
+		}
+		return unread, nil
 	default:
 		return endless, nil
 	}

@@ -22,7 +22,8 @@ const (
 
 // Start says where reading begins, in each queue that is there when the
 // pipeline starts. Queues that are added to a topic later are read from their
-// first message on, whatever the start.
+// first message on, whatever the start; those of a broker that was away when the
+// pipeline started likewise, unless Committed or Specific know an offset.
 type Start struct {
 	// Steps are tried one after the other; the last one always has an answer.
 	// It is a list because a type that holds itself cannot be part of a graph.
@@ -77,6 +78,18 @@ func (s Start) only() startStep {
 		return s.Steps[0]
 	}
 	return startStep{}
+}
+
+// later is the start of a queue that is found while the pipeline runs.
+func (s Start) later() Start {
+	var out Start
+	for _, step := range s.Steps {
+		if step.mayPass() {
+			out.Steps = append(out.Steps, step)
+		}
+	}
+	out.Steps = append(out.Steps, startStep{Mode: startEarliest})
+	return out
 }
 
 // Queue names one queue of a topic.

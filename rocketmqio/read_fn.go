@@ -44,6 +44,9 @@ const (
 	mostRecords = 5000
 	mostTime    = 250 * time.Millisecond
 	atOnce      = 100 // messages between two looks at the clock
+	// longestLook is how long a bounded reading waits before it asks whether its
+	// pulls still go well.
+	longestLook = time.Second
 )
 
 // queueSource is what the bounded and the unbounded DoFn share.
@@ -93,47 +96,53 @@ type emitters struct {
 	commit  func(commitPoint)
 }
 
-// read emits what there is of a queue, and says how far it came.
-func (fn *queueSource) read(ctx context.Context, s *session, r *reader, rt *sdf.LockRTracker, out emitters) (readSome, error) {
+// read emits what there is of a queue, without waiting, and says how far it came.
+// end is where the restriction ended when the call began.
+func (fn *queueSource) read(ctx context.Context, s *session, r *reader, rt *sdf.LockRTracker, end int64, out emitters) (readSome, error) {
 	defer s.stats.report(ctx)
 	if err := r.verdict(); err != nil {
 		return readSome{}, err
 	}
-	s.awaitArrival(ctx, r, r.idle.Wait())
-	began := time.Now()
+	began, more := time.Now(), true
 	some := readSome{reached: r.position()}
-	for some.emitted < mostRecords && time.Since(began) < mostTime && ctx.Err() == nil {
-		claimed := some.reached // all before it
-		messages, reached := r.take(min(mostRecords-some.emitted, atOnce))
-		for i := range messages {
-			m := &messages[i]
-			if !rt.TryClaim(m.QueueOffset) {
-				some.ended = true
-				return some, nil
-			}
-			claimed = m.QueueOffset + 1
-			if m.Err != nil {
-				corruptCounter.Inc(ctx, 1)
-				return some, fmt.Errorf("rocketmqio.Read: message at offset %d of queue %s: %w", m.QueueOffset, r.queue, m.Err)
-			}
-			now := time.Now()
-			some.latest = fn.Config.eventTime(m, now)
-			latencyDistribution.Update(ctx, max(now.Sub(m.Stored).Milliseconds(), 0))
-			out.message(mtime.FromTime(some.latest), record(m))
-			some.emitted++
-		}
-		some.reached = reached
-		if reached > claimed && !rt.TryClaim(reached-1) { // nothing wanted lay in between
-			some.ended = true
-			return some, nil
-		}
-		if len(messages) == 0 {
-			break
+	for more && some.emitted < mostRecords && time.Since(began) < mostTime && ctx.Err() == nil {
+		var err error
+		if more, err = fn.emitWaiting(ctx, r, rt, end, out, &some); err != nil {
+			return some, err
 		}
 	}
 	emittedCounter.Inc(ctx, int64(some.emitted))
 	backlogDistribution.Update(ctx, r.backlog(some.reached))
 	return some, ctx.Err()
+}
+
+// emitWaiting claims and emits some of what waits, and says whether there may be
+// more.
+func (fn *queueSource) emitWaiting(ctx context.Context, r *reader, rt *sdf.LockRTracker, end int64, out emitters, some *readSome) (more bool, err error) {
+	messages, reached := r.take(min(mostRecords-some.emitted, atOnce))
+	for i := range messages {
+		m := &messages[i]
+		if !rt.TryClaim(m.QueueOffset) {
+			some.refused(m.QueueOffset, end)
+			return false, nil
+		}
+		some.reached = m.QueueOffset + 1
+		if m.Err != nil {
+			corruptCounter.Inc(ctx, 1)
+			return false, fmt.Errorf("rocketmqio.Read: message at offset %d of queue %s: %w", m.QueueOffset, r.queue, m.Err)
+		}
+		now := time.Now()
+		some.latest = fn.Config.eventTime(m, now)
+		latencyDistribution.Update(ctx, max(now.Sub(m.Stored).Milliseconds(), 0))
+		out.message(mtime.FromTime(some.latest), record(m))
+		some.emitted++
+	}
+	if reached > some.reached && !rt.TryClaim(reached-1) { // nothing wanted lay in between
+		some.refused(reached-1, end)
+		return false, nil
+	}
+	some.reached = reached
+	return len(messages) > 0, nil
 }
 
 // readSome is how a read went.
@@ -142,6 +151,16 @@ type readSome struct {
 	reached int64     // the first offset that was not handed on
 	latest  time.Time // event time of the last message
 	ended   bool      // the tracker refused a claim
+}
+
+// refused notes that the tracker refused to go on to an offset: because the
+// range ends before it, which is then reached, or because the runner has taken
+// the rest back.
+func (s *readSome) refused(offset, end int64) {
+	s.ended = true
+	if offset >= end {
+		s.reached = end
+	}
 }
 
 // readFn is the unbounded source of one queue.
@@ -174,15 +193,20 @@ func (fn *readFn) ProcessElement(ctx context.Context, we *watermark.Estimator, r
 		rest := rt.GetRestriction().(offsetRange)
 		s.marks.expect(a.Queue, time.Now())
 		r := s.readerAt(a.Queue, rest.Start, rest.End)
-		some, err := fn.read(ctx, s, r, rt, emitters{message, commit})
+		s.awaitArrival(ctx, r, r.idle.Wait())
+		some, err := fn.read(ctx, s, r, rt, rest.End, emitters{message, commit})
 		if err != nil {
 			return err
 		}
-		ended := some.ended || some.reached >= rest.End
+		ended := some.reached >= rest.End
 		r.commitPoint(min(some.reached, rest.End), ended, commit)
-		if ended {
+		switch {
+		case ended:
 			rt.TryClaim(rest.End)
 			s.drop(a.Queue, r)
+			return nil
+		case some.ended:
+			s.leave(a.Queue, r)
 			return nil
 		}
 		now := time.Now()
@@ -204,7 +228,8 @@ func (fn *readBoundedFn) ProcessElement(ctx context.Context, rt *sdf.LockRTracke
 		rest := rt.GetRestriction().(offsetRange)
 		r := s.readerAt(a.Queue, rest.Start, rest.End)
 		for {
-			some, err := fn.read(ctx, s, r, rt, emitters{message, commit})
+			s.awaitQueue(ctx, r, longestLook)
+			some, err := fn.read(ctx, s, r, rt, rest.End, emitters{message, commit})
 			if err != nil {
 				return err
 			}

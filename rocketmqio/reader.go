@@ -62,11 +62,35 @@ func (r *reader) position() int64 {
 	return r.taken
 }
 
-// ready says that a bundle would find something to do.
+// ready says that a bundle would find something to do: not what a rate limit
+// still holds back.
 func (r *reader) ready() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(r.waiting) > 0 && r.heldBack() > 0 {
+		return r.fault != nil
+	}
 	return len(r.waiting) > 0 || r.pulled > r.taken || r.fault != nil
+}
+
+// heldBack is how long the rate limit lets nothing pass.
+func (r *reader) heldBack() time.Duration {
+	if r.limiter == nil {
+		return 0
+	}
+	missing := 1 - r.limiter.Tokens()
+	return time.Duration(max(missing, 0) / float64(r.limiter.Limit()) * float64(time.Second))
+}
+
+// patience is for how much of d it makes sense to wait: no longer than until the
+// rate limit lets the next message pass.
+func (r *reader) patience(d time.Duration) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if held := r.heldBack(); len(r.waiting) > 0 && held > 0 {
+		return min(d, held)
+	}
+	return d
 }
 
 // run pulls until the queue's end, or until it is stopped.

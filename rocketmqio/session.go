@@ -139,6 +139,17 @@ func (s *session) drop(q Queue, r *reader) {
 	s.marks.done(q)
 }
 
+// leave ends the reader of a queue whose rest the runner has taken back: it is
+// read on later, here or elsewhere, and so goes on to hold the watermark.
+func (s *session) leave(q Queue, r *reader) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.giveUp()
+	if s.readers[q] == r {
+		delete(s.readers, q)
+	}
+}
+
 // announce wakes bundles that wait for any queue.
 func (s *session) announce() {
 	s.mu.Lock()
@@ -162,10 +173,29 @@ func (s *session) awaitArrival(ctx context.Context, r *reader, d time.Duration) 
 	if ready || r.ready() {
 		return
 	}
+	pause(ctx, arrived, r.patience(d))
+}
+
+// awaitQueue waits until r has something, for d at most. It is for a bundle that
+// stays with one queue to the end: what others have is no reason to look again.
+func (s *session) awaitQueue(ctx context.Context, r *reader, d time.Duration) {
+	for until := time.Now().Add(d); !r.ready() && time.Now().Before(until) && ctx.Err() == nil; {
+		s.mu.Lock()
+		arrived := s.arrived
+		s.mu.Unlock()
+		if r.ready() {
+			return
+		}
+		pause(ctx, arrived, r.patience(time.Until(until)))
+	}
+}
+
+// pause waits for c, for d at most.
+func pause(ctx context.Context, c <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-arrived:
+	case <-c:
 	case <-timer.C:
 	case <-ctx.Done():
 	}

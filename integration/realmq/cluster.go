@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -27,9 +28,10 @@ const (
 // Cluster is a running RocketMQ: one name server, one broker and one proxy.
 // Its methods may be used from several goroutines.
 type Cluster struct {
-	cfg   *config
-	ports ports
-	m     *machine
+	cfg    *config
+	ports  ports        // but for the broker's, see broker
+	broker atomic.Int32 // the broker's port, which MoveBroker changes
+	m      *machine
 
 	mu     sync.Mutex // held while servers are started and stopped
 	ns     *server
@@ -93,8 +95,10 @@ func startOnce(ctx context.Context, cfg *config, j *java, lib, cp string) (*Clus
 }
 
 func newCluster(cfg *config, p ports, m *machine) *Cluster {
-	return &Cluster{cfg: cfg, ports: p, m: m, topics: map[string]bool{}, keep: cfg.keepLogs,
+	c := &Cluster{cfg: cfg, ports: p, m: m, topics: map[string]bool{}, keep: cfg.keepLogs,
 		ns: nameServer(m.dir, cfg.heap[0]), bk: broker(m.dir, cfg.heap[1]), px: proxy(m.dir, cfg.heap[2])}
+	c.broker.Store(int32(p.broker))
+	return c
 }
 
 // boot starts name server and broker side by side, and the proxy once the
@@ -132,7 +136,7 @@ func (c *Cluster) Endpoints() string { return loopback(c.ports.grpc) }
 func (c *Cluster) NameServer() string { return loopback(c.ports.nameServer) }
 
 // BrokerAddr is the address of the broker for remoting clients.
-func (c *Cluster) BrokerAddr() string { return loopback(c.ports.broker) }
+func (c *Cluster) BrokerAddr() string { return loopback(int(c.broker.Load())) }
 
 // ProxyRemotingAddr is the address of the proxy for remoting clients.
 func (c *Cluster) ProxyRemotingAddr() string { return loopback(c.ports.remoting) }

@@ -72,6 +72,12 @@ func (s *Service) Endpoints(_ None, answer *string) error {
 	return nil
 }
 
+// NameServer answers where the name server of the remoting side listens.
+func (s *Service) NameServer(_ None, answer *string) error {
+	*answer = s.b.NameServer()
+	return nil
+}
+
 // Publish stores a message and answers its id.
 func (s *Service) Publish(m ToPublish, id *string) (err error) {
 	*id, err = s.b.Publish(context.Background(), m.LiteTopic, m.Body)
@@ -147,6 +153,13 @@ func (p *Process) call(ctx context.Context, method string, request, answer any) 
 
 // Endpoints is that of [Bus].
 func (p *Process) Endpoints() string { return p.endpoints }
+
+// NameServer is where the name server of the remoting side listens.
+func (p *Process) NameServer() (string, error) {
+	var addr string
+	err := p.client.Call(service+".NameServer", None{}, &addr)
+	return addr, err
+}
 
 // Publish is that of [Bus].
 func (p *Process) Publish(ctx context.Context, liteTopic string, body []byte) (string, error) {

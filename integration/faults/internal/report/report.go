@@ -28,6 +28,8 @@ const (
 	Acked Kind = "acked"
 	// Deferred: the pipeline has a result of a deferral; Detail is its outcome.
 	Deferred Kind = "deferred"
+	// Handed: a bundle of a normal topic's messages was noted; ID is how many.
+	Handed Kind = "handed"
 )
 
 // Line is one fact.
@@ -68,4 +70,4 @@ func Read(r io.Reader, take func(Line), other func(string)) {
 	}
 }
 
-func (k Kind) known() bool { return k == Delivered || k == Acked || k == Deferred }
+func (k Kind) known() bool { return k == Delivered || k == Acked || k == Deferred || k == Handed }

@@ -16,7 +16,7 @@ import (
 
 // Table returns all rows.
 func Table() []Row {
-	return slices.Concat(workerRows(), brokerRows(), answerRows(), networkRows())
+	return slices.Concat(workerRows(), brokerRows(), answerRows(), networkRows(), queueRows())
 }
 
 // workerRows are accidents of workers.

@@ -1,8 +1,8 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package scenario is the table of accidents that the lite source, throttle and
-// ack must come through without losing a message, and the runner of its rows.
+// Package scenario is the table of accidents that the sources, throttle and ack
+// must come through without losing a message, and the runner of its rows.
 package scenario
 
 import (
@@ -48,6 +48,8 @@ type Row struct {
 	// Play starts workers, publishes, and brings the accident about. It returns
 	// when that is over; the rest, up to the last ack, is for the runner.
 	Play func(context.Context, *Stage) error
+	// PlayQueues is that of a row of the remoting source, in place of Play.
+	PlayQueues func(context.Context, *QueueStage) error
 	// Check looks at a verdict without losses for what else must hold.
 	Check func(Verdict) error
 }
@@ -71,6 +73,9 @@ func Run(ctx context.Context, row Row, place Place, set Settings) Verdict {
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, rowTimeout)
 	defer cancel()
+	if row.PlayQueues != nil {
+		return runQueues(ctx, row, place, set)
+	}
 	s := &Stage{
 		target: string(place), seed: set.Seed, rng: rand.New(rand.NewPCG(set.Seed, hash(row.Name+string(place)))), log: set.Log,
 		ledger: newLedger(), names: bus.Names{Topic: "faults-" + row.Name, Group: "faults-" + row.Name + "-group"}, lites: map[string]bool{},

@@ -35,6 +35,11 @@ type Verdict struct {
 	// Lost is how many messages never reached a worker, were not acknowledged
 	// in the end, or were given up by the broker.
 	Lost int `json:"lost"`
+	// Uncommitted is how many messages of a normal topic the group's offsets do
+	// not cover in the end; Repeatable how many were handed on and not covered
+	// when their worker was killed.
+	Uncommitted int64 `json:"uncommitted,omitempty"`
+	Repeatable  int64 `json:"repeatable,omitempty"`
 	// Kills is how many workers were killed with messages in work, InWork with
 	// how many in all. Restarts counts workers that ended by themselves.
 	Kills    int      `json:"kills,omitempty"`
@@ -57,13 +62,16 @@ func (v Verdict) String() string {
 	for _, x := range []struct {
 		name string
 		n    int
-	}{{"expired", v.Expired}, {"deferred", v.Deferred}, {"stale acks", v.StaleAcks}, {"restarts", v.Restarts}} {
+	}{{"expired", v.Expired}, {"deferred", v.Deferred}, {"stale acks", v.StaleAcks}, {"restarts", v.Restarts}, {"uncommitted", int(v.Uncommitted)}, {"handed on and uncommitted at kills", int(v.Repeatable)}} {
 		if x.n > 0 {
 			fmt.Fprintf(&b, ", %s %d", x.name, x.n)
 		}
 	}
 	if v.Kills > 0 {
-		fmt.Fprintf(&b, ", kills %d with %d in work", v.Kills, v.InWork)
+		fmt.Fprintf(&b, ", kills %d", v.Kills)
+	}
+	if v.InWork > 0 {
+		fmt.Fprintf(&b, " with %d in work", v.InWork)
 	}
 	fmt.Fprintf(&b, "; %.1f s, seed %d", v.Seconds, v.Seed)
 	if v.Error != "" {

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package worker is a worker process: a pipeline on prism that reads, works a
-// little, throttles if asked to, and acknowledges. It is a process of its own so
-// that it can be killed, frozen and started again.
+// little, throttles if asked to, and acknowledges, or one that reads the queues
+// of a normal topic. It is a process of its own so that it can be killed, frozen
+// and started again.
 package worker
 
 import (
@@ -40,6 +41,9 @@ type Config struct {
 	// Throttle puts the grouping and a quota between reading and work, if not
 	// nil.
 	Throttle *Throttle `json:"throttle,omitempty"`
+	// Queues makes it a reader of a normal topic, if not nil: of the rest only
+	// Topic, Group and Timeout then mean something.
+	Queues *Queues `json:"queues,omitempty"`
 }
 
 // Throttle is a quota: so many messages of a lite topic pass in each window, the
@@ -83,7 +87,11 @@ func work(c Config, in io.Reader) error {
 		_, _ = io.Copy(io.Discard, in)
 		os.Exit(0)
 	}()
-	if _, err := prism.Execute(context.Background(), build(c)); err != nil {
+	pipeline := build
+	if c.Queues != nil {
+		pipeline = buildQueues
+	}
+	if _, err := prism.Execute(context.Background(), pipeline(c)); err != nil {
 		return err
 	}
 	return errors.New("the pipeline ended by itself")
