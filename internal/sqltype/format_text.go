@@ -41,7 +41,7 @@ func AppendText(dst []byte, t Type, v any, zone *time.Location) ([]byte, error) 
 	case time.Duration:
 		return appendClock(dst, timeLayout, t, time.Time{}.Add(x)), nil
 	case time.Time:
-		return appendTemporal(dst, t, x, zone), nil
+		return appendTemporal(dst, t, x, zone)
 	}
 	return dst, fmt.Errorf("a %T is no value of %s that can be text", v, t)
 }
@@ -60,14 +60,17 @@ func appendFloat(dst []byte, f float64, bits int) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, bits)
 }
 
-func appendTemporal(dst []byte, t Type, at time.Time, zone *time.Location) []byte {
-	switch t.Kind {
-	case Date:
-		return at.AppendFormat(dst, dateLayout)
-	case TimestampLTZ:
-		at = at.In(zone)
+func appendTemporal(dst []byte, t Type, at time.Time, zone *time.Location) ([]byte, error) {
+	if t.Kind == TimestampLTZ {
+		at = at.In(zone) // where the year may be another one
 	}
-	return appendClock(dst, timestampLayout, t, at)
+	if err := checkYear(at); err != nil {
+		return dst, err
+	}
+	if t.Kind == Date {
+		return at.AppendFormat(dst, dateLayout), nil
+	}
+	return appendClock(dst, timestampLayout, t, at), nil
 }
 
 // appendClock writes as many digits of the second as the type has.

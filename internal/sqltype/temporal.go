@@ -35,7 +35,7 @@ func parseDate(s string) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: want yyyy-MM-dd", ErrSyntax)
 	}
-	return d, nil
+	return d, checkYear(d)
 }
 
 // parseTime reads a time of day, or milliseconds since midnight.
@@ -64,8 +64,8 @@ func sinceMidnight(at time.Time) time.Duration {
 func parseTimestamp(t Type, s string, zone *time.Location) (any, error) {
 	s = strings.TrimSpace(s)
 	if ms, ok := wholeNumber(s); ok {
-		at, err := instant(ms)
-		return ClockIn(at, zone).Truncate(fraction(t)), err
+		at := ClockIn(time.UnixMilli(ms), zone)
+		return at.Truncate(fraction(t)), checkYear(at)
 	}
 	at, err := parseClock(s, time.UTC)
 	if err != nil {
@@ -79,12 +79,12 @@ func parseTimestamp(t Type, s string, zone *time.Location) (any, error) {
 func parseInstant(t Type, s string, zone *time.Location) (any, error) {
 	s = strings.TrimSpace(s)
 	if ms, ok := wholeNumber(s); ok {
-		at, err := instant(ms)
-		return at.Truncate(fraction(t)), err
+		at := time.UnixMilli(ms).UTC()
+		return at.Truncate(fraction(t)), checkYear(at)
 	}
 	for _, suffix := range []string{"Z07:00", " Z07:00"} {
 		if at, err := time.Parse(timestampLayout+suffix, blankForT(s)); err == nil {
-			return at.UTC().Truncate(fraction(t)), nil
+			return at.UTC().Truncate(fraction(t)), checkYear(at)
 		}
 	}
 	at, err := parseClock(s, zone)
@@ -96,10 +96,10 @@ func parseInstant(t Type, s string, zone *time.Location) (any, error) {
 
 func parseClock(s string, zone *time.Location) (time.Time, error) {
 	if at, err := time.ParseInLocation(timestampLayout, blankForT(s), zone); err == nil {
-		return at, nil
+		return at, checkYear(at)
 	}
 	if at, err := time.ParseInLocation(dateLayout, s, zone); err == nil {
-		return at, nil
+		return at, checkYear(at)
 	}
 	return time.Time{}, fmt.Errorf("%w: want yyyy-MM-dd HH:mm:ss or milliseconds since 1970", ErrSyntax)
 }
@@ -116,15 +116,12 @@ func wholeNumber(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// latest is the last instant that SQL can write: the end of the year 9999.
-var latest = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
-
-func instant(ms int64) (time.Time, error) {
-	at := time.UnixMilli(ms).UTC()
-	if at.After(latest) || at.Year() < 1 {
-		return time.Time{}, fmt.Errorf("%w: %d milliseconds lie beyond the years 1 to 9999", ErrRange, ms)
+// checkYear refuses clocks that SQL cannot write.
+func checkYear(clock time.Time) error {
+	if y := clock.Year(); y < 1 || y > 9999 {
+		return fmt.Errorf("%w: the year %d lies beyond the years 1 to 9999", ErrRange, y)
 	}
-	return at, nil
+	return nil
 }
 
 // ClockIn is what a clock in the zone shows at an instant, as a TIMESTAMP.

@@ -94,6 +94,9 @@ func TestTextAsValues(t *testing.T) {
 		{"an instant with its own offset", named(t, "TIMESTAMP_LTZ", 3), "2024-01-02 03:04:05.25+01:00", utc("2024-01-02T02:04:05.25Z"), nil},
 		{"an instant with Z", named(t, "TIMESTAMP_LTZ", 3), "2024-01-02T03:04:05Z", utc("2024-01-02T03:04:05Z"), nil},
 		{"an instant as milliseconds", named(t, "TIMESTAMP_LTZ", 3), "1500", utc("1970-01-01T00:00:01.5Z"), nil},
+		{"the year 0", Of(Date), "0000-01-01", nil, ErrRange},
+		{"a clock that is in the year 10000 in the zone only", named(t, "TIMESTAMP", 3), "253402300799999", nil, ErrRange},
+		{"the last second of the zone", named(t, "TIMESTAMP_LTZ", 0), "9999-12-31 23:59:59", utc("9999-12-31T15:59:59Z"), nil},
 		{"an instant beyond the year 9999", named(t, "TIMESTAMP_LTZ", 3), "9223372036854775807", nil, ErrRange},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -147,6 +150,17 @@ func TestValuesAreWrittenSoThatTheyAreReadBack(t *testing.T) {
 				t.Errorf("read back %#v, %v, want %#v", back, err, c.v)
 			}
 		})
+	}
+}
+
+func TestYearsThatSQLCannotWrite(t *testing.T) {
+	last := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+	lt := named(t, "TIMESTAMP_LTZ", 0)
+	if got, err := AppendText(nil, lt, last, shanghai(t)); !errors.Is(err, ErrRange) {
+		t.Errorf("in Shanghai: got %q, %v", got, err)
+	}
+	if got, err := AppendText(nil, lt, last, time.UTC); err != nil || string(got) != "9999-12-31 23:59:59" {
+		t.Errorf("in UTC: got %q, %v", got, err)
 	}
 }
 

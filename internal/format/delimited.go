@@ -1,0 +1,153 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package format
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/sqltype"
+)
+
+// The delimiters unless others are set.
+const (
+	DefaultFieldDelimiter = "\x01"
+	DefaultLineDelimiter  = "\n"
+)
+
+// delimited is lines of fields. An empty line is no row. An empty field is the
+// empty string in a column of text or binary, and NULL in all others. NULL is
+// written as an empty field. In a table of one column the line is the value,
+// delimiters and all.
+type delimited struct {
+	textColumns
+	charset charset
+	field   string
+	line    string
+}
+
+func newDelimited(c Config, columns sqltype.Schema, zone *time.Location) (Format, error) {
+	text, err := newTextColumns(Delimited, columns, zone, cmp.Or(c.LengthCheck, CheckNone))
+	if err != nil {
+		return nil, err
+	}
+	d := &delimited{textColumns: text, field: cmp.Or(c.FieldDelimiter, DefaultFieldDelimiter), line: cmp.Or(c.LineDelimiter, DefaultLineDelimiter)}
+	if d.charset, err = newCharset(c.Charset); err != nil {
+		return nil, err
+	}
+	if strings.Contains(d.field, d.line) || strings.Contains(d.line, d.field) {
+		return nil, fmt.Errorf("field delimiter %q and line delimiter %q: one holds the other, so that lines cannot be told from fields", d.field, d.line)
+	}
+	return d, nil
+}
+
+// Decode implements [Format].
+func (d *delimited) Decode(body []byte) (out Result) {
+	text, err := d.charset.text(body)
+	if err != nil {
+		out.Faults = append(out.Faults, rowFault(Delimited, 1, "", err))
+		return out
+	}
+	number := 0
+	for line := range strings.SplitSeq(text, d.line) {
+		number++
+		if line == "" {
+			continue
+		}
+		d.decodeLine(number, line, &out)
+	}
+	return out
+}
+
+func (d *delimited) decodeLine(number int, line string, out *Result) {
+	if len(d.columns) > 1 {
+		skip, err := d.judge(strings.Count(line, d.field) + 1)
+		if err != nil {
+			out.Faults = append(out.Faults, rowFault(Delimited, number, line, err))
+			return
+		}
+		if skip {
+			out.Skipped++
+			return
+		}
+	}
+	row, fault := d.row(number, d.fields(line))
+	if fault != nil {
+		out.Faults = append(out.Faults, fault)
+		return
+	}
+	out.Rows = append(out.Rows, row)
+}
+
+func (d *delimited) fields(line string) func() (field, bool) {
+	rest, more := line, true
+	return func() (field, bool) {
+		if !more {
+			return field{}, false
+		}
+		if len(d.columns) == 1 {
+			more = false
+			return field{text: rest}, true
+		}
+		var text string
+		text, rest, more = strings.Cut(rest, d.field)
+		return field{text: text}, true
+	}
+}
+
+// Encode implements [Format].
+func (d *delimited) Encode(row []any) ([]byte, error) {
+	if err := checkRow(Delimited, d.columns, row); err != nil {
+		return nil, err
+	}
+	var line []byte
+	ends := make([]int, len(row))
+	for i, v := range row {
+		if i > 0 {
+			line = append(line, d.field...)
+		}
+		if v != nil {
+			var err error
+			if line, err = d.appendValue(line, i, v); err != nil {
+				return nil, err
+			}
+		}
+		ends[i] = len(line)
+	}
+	if err := d.checkLine(string(line), ends); err != nil {
+		return nil, err
+	}
+	body, err := d.charset.bytes(line)
+	if err != nil {
+		return nil, &EncodeError{Format: Delimited, Err: err}
+	}
+	return body, nil
+}
+
+// checkLine makes sure that the line is read back as it is meant: splits are
+// where they belong. A delimiter of several characters may also arise where a
+// value meets one.
+func (d *delimited) checkLine(line string, ends []int) error {
+	if line == "" {
+		return &EncodeError{Format: Delimited, Err: ErrEmpty}
+	}
+	at := 0
+	for i, end := range ends {
+		column := d.columns[i]
+		if strings.Contains(line[at:end], d.line) {
+			return encodeFault(Delimited, column, fmt.Errorf("%w: %q", ErrDelimiter, d.line))
+		}
+		if len(ends) > 1 && i < len(ends)-1 && strings.Index(line[at:], d.field) != end-at || i == len(ends)-1 && len(ends) > 1 && strings.Contains(line[at:], d.field) {
+			return encodeFault(Delimited, column, fmt.Errorf("%w: %q", ErrDelimiter, d.field))
+		}
+		at = end + len(d.field)
+	}
+	if strings.Contains(line, d.line) {
+		return &EncodeError{Format: Delimited, Err: errors.Join(ErrDelimiter, fmt.Errorf("a value and a delimiter make the line delimiter %q", d.line))}
+	}
+	return nil
+}
