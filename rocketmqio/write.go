@@ -1,0 +1,62 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rocketmqio
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/google/uuid"
+
+	"github.com/rocketmq-beam/rocketmq-beam/coders"
+)
+
+// Write writes messages to topics and returns a PCollection<WriteResult> with one
+// result for each, in the window and at the time of its element.
+//
+// nameServers is host:port[;host:port] of the name servers. col holds
+// [OutgoingMessage], or [coders.Message] as [Read] emits them, which are written
+// as [Outgoing] makes them: those need [WriteTopic].
+//
+// With [AtLeastOnce], the default, a bundle ends when the broker has stored each
+// of its messages. If one cannot be stored, those that wait are not sent any more
+// and the bundle fails with a [*WriteError], which names the message and says what
+// became of the others. Nothing is dropped silently.
+//
+// # Order
+//
+// Messages with the same [OutgoingMessage.ShardingKey] go to one queue, in the
+// order in which a bundle writes them; what has to be sent again goes before what
+// came later. Without one, messages have no order.
+//
+// # Repetitions
+//
+// A request without answer is sent again and may then be stored twice, with the
+// same UniqueKey; the metric retried_uncertain counts such repetitions, and the
+// result has Repeated set. So may what a failed bundle had written, when the
+// runner repeats it.
+//
+// Write panics if an argument or option is wrong, with a text that names it.
+func Write(s beam.Scope, nameServers string, col beam.PCollection, opts ...WriteOption) beam.PCollection {
+	s = s.Scope("rocketmqio.Write")
+	cfg, err := newWriteConfig(nameServers, opts)
+	if err != nil {
+		panic(fmt.Sprintf("rocketmqio.Write: %v", err))
+	}
+	if !col.IsValid() {
+		panic("rocketmqio.Write: the input is no PCollection of this pipeline")
+	}
+	cfg.SinkID = uuid.NewString()
+	switch col.Type().Type() {
+	case reflect.TypeFor[OutgoingMessage]():
+		return beam.ParDo(s, &writeFn{bundleWriter{Config: cfg}}, col)
+	case reflect.TypeFor[coders.Message]():
+		if cfg.Topic == "" {
+			panic("rocketmqio.Write: messages that were read name no topic to be written to: give one with WriteTopic")
+		}
+		return beam.ParDo(s, &writeReadFn{bundleWriter{Config: cfg}}, col)
+	}
+	panic(fmt.Sprintf("rocketmqio.Write: the input is of type %v: want rocketmqio.OutgoingMessage or coders.Message", col.Type()))
+}

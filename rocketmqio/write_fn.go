@@ -1,0 +1,205 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rocketmqio
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
+)
+
+// emitWriteResult is a type of its own, so that results which become known later
+// get the windows and times of their elements.
+type emitWriteResult func(WriteResult)
+
+func init() {
+	placed.Register[WriteResult, emitWriteResult](func(r *WriteResult) *placed.Place {
+		p := r.place
+		r.place = nil
+		return p
+	})
+	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, OutgoingMessage, emitWriteResult, error](&writeFn{})
+	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, coders.Message, emitWriteResult, error](&writeReadFn{})
+}
+
+// bundleWriter is what the DoFns share: it hands a bundle's messages to the
+// process's session and emits what became of them. Its Config travels in the graph.
+//
+// It holds the session during calls only, for a bundle that fails elsewhere is
+// never finished. One that paused for longer than the session waits goes on with
+// another.
+type bundleWriter struct {
+	Config writeConfig
+
+	key     string // of the session
+	session *writeSession
+	writer  *messageWriter
+	tally   bundleTally
+}
+
+// Setup prepares what all bundles of this instance use.
+func (b *bundleWriter) Setup() error {
+	key, err := json.Marshal(b.Config)
+	if err != nil {
+		return fmt.Errorf("rocketmqio.Write: configuration: %w", err)
+	}
+	b.key = string(key)
+	return nil
+}
+
+// StartBundle forgets what a failed bundle left behind.
+func (b *bundleWriter) StartBundle(context.Context, emitWriteResult) {
+	b.abandon()
+	b.tally = bundleTally{}
+}
+
+// FinishBundle returns when each message has its result.
+func (b *bundleWriter) FinishBundle(ctx context.Context, emit emitWriteResult) error {
+	if b.writer == nil {
+		return nil
+	}
+	return b.guarded(func() error {
+		return b.with(ctx, func(*writeSession) error { return b.finish(ctx, emit) })
+	})
+}
+
+// add takes a message, waiting while too many are pending.
+func (b *bundleWriter) add(ctx context.Context, el *written, emit emitWriteResult) error {
+	return b.guarded(func() error {
+		return b.with(ctx, func(s *writeSession) error {
+			if s != b.session {
+				if err := b.finish(ctx, emit); err != nil {
+					return err
+				}
+				b.session, b.writer = s, s.sink.NewWriter(ctx)
+			}
+			if err := b.writer.Write(ctx, el); err != nil {
+				if ctx.Err() != nil {
+					return err
+				}
+				return b.finish(ctx, emit) // an earlier one failed
+			}
+			return b.emit(ctx, emit)
+		})
+	})
+}
+
+// with runs do while the session is held.
+func (b *bundleWriter) with(ctx context.Context, do func(*writeSession) error) error {
+	s, release, err := writeSessions.Acquire(ctx, b.key, func(context.Context) (*writeSession, error) { return openWriteSession(b.Config) })
+	if err != nil {
+		return err
+	}
+	defer release()
+	return do(s)
+}
+
+// finish waits for what is pending. Its error names the first message that
+// failed, if that is to fail the bundle.
+func (b *bundleWriter) finish(ctx context.Context, emit emitWriteResult) error {
+	if b.writer == nil {
+		return nil
+	}
+	flushed := b.writer.Flush(ctx)
+	defer b.session.stats.report(ctx, b.session.sink.Stats())
+	if err := b.emit(ctx, emit); err != nil {
+		return err
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case b.Config.Guarantee == None:
+		return nil
+	}
+	if err := b.tally.err(); err != nil {
+		return err
+	}
+	return flushed
+}
+
+// emit emits the results that are known by now.
+func (b *bundleWriter) emit(ctx context.Context, emit emitWriteResult) error {
+	known := b.writer.Take()
+	if len(known) == 0 {
+		return nil
+	}
+	var sent, failed, unsafe int64
+	for i := range known {
+		o := &known[i]
+		b.tally.add(o)
+		if o.Err != nil {
+			failed++
+			if b.Config.Guarantee != None {
+				continue // the bundle fails
+			}
+		} else {
+			sent++
+			if o.Ack.status != StatusSendOK {
+				unsafe++
+			}
+		}
+		emit(resultOf(o))
+	}
+	for counter, n := range map[beam.Counter]int64{sentCounter: sent, sendFailedCounter: failed, unsafeCounter: unsafe} {
+		if n > 0 {
+			counter.Inc(ctx, n)
+		}
+	}
+	return nil
+}
+
+func resultOf(o *messageResult) WriteResult {
+	m := &o.In.message
+	r := WriteResult{Topic: m.Topic, UniqueKey: m.UniqueKey, Keys: m.Keys, Attempts: int32(o.Attempts), Repeated: o.Uncertain, place: &o.In.place}
+	if o.Err != nil {
+		r.Error, r.Message = o.Err.Error(), m
+		return r
+	}
+	r.Broker, r.QueueID, r.QueueOffset = o.Ack.queue.Broker, int32(o.Ack.queue.ID), o.Ack.offset
+	r.MessageID, r.Status = o.Ack.id, o.Ack.status
+	return r
+}
+
+// guarded gives up what is pending if do fails or panics, as an emitter does when
+// a later transform fails.
+func (b *bundleWriter) guarded(do func() error) (err error) {
+	ok := false
+	defer func() {
+		if !ok || err != nil {
+			b.abandon()
+		}
+	}()
+	err = do()
+	ok = true
+	return err
+}
+
+func (b *bundleWriter) abandon() {
+	if b.writer != nil {
+		b.writer.Abandon(nil)
+	}
+	b.writer, b.session = nil, nil
+}
+
+// writeFn writes messages that were made to be written.
+type writeFn struct{ bundleWriter }
+
+// ProcessElement hands a message over.
+func (fn *writeFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, m OutgoingMessage, emit emitWriteResult) error {
+	return fn.add(ctx, &written{m, placed.Place{Pane: pane, Window: w, Time: t}}, emit)
+}
+
+// writeReadFn writes messages that were read elsewhere.
+type writeReadFn struct{ bundleWriter }
+
+// ProcessElement hands a message over.
+func (fn *writeReadFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, m coders.Message, emit emitWriteResult) error {
+	return fn.add(ctx, &written{Outgoing(m), placed.Place{Pane: pane, Window: w, Time: t}}, emit)
+}

@@ -1,0 +1,150 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rocketmqio
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/asyncsink"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
+)
+
+// outgoing is a message on its way.
+type outgoing struct {
+	topic string
+	key   string // its unique key
+	wire  remoting.OutMessage
+	size  int // its share of a batch
+	lane  asyncsink.Lane
+	queue *remoting.Queue // nil: any
+}
+
+// stored is what the broker said of a message.
+type stored struct {
+	queue  remoting.Queue
+	offset int64
+	id     string
+	status WriteStatus
+}
+
+// entryOverhead is what a batch needs for each message beside body and properties.
+const entryOverhead = 22
+
+// convert makes of an element what is sent, or says why no broker would take it.
+func (s *writeSession) convert(ctx context.Context, el *written) (*outgoing, error) {
+	m := &el.message
+	if m.Topic == "" {
+		m.Topic = s.cfg.Topic
+	}
+	if m.Tag == "" {
+		m.Tag = s.cfg.Tag
+	}
+	if m.UniqueKey == "" {
+		m.UniqueKey = s.keys.next(time.Now())
+	}
+	if err := checkMessage(m, s.cfg.MaxBody, false); err != nil {
+		return nil, err
+	}
+	properties, size, err := m.properties()
+	if err != nil {
+		return nil, err
+	}
+	o := &outgoing{topic: m.Topic, key: m.UniqueKey, wire: remoting.OutMessage{Body: m.Body, Properties: properties, Born: time.Now()}}
+	o.size = entryOverhead + len(m.Body) + size
+	return o, s.assign(ctx, m, o)
+}
+
+// assign says with which others the message may share requests. Those with
+// sharding keys share them with what goes to the same queue; those with delays go
+// alone, for a broker does not see the delays of a batch.
+func (s *writeSession) assign(ctx context.Context, m *OutgoingMessage, o *outgoing) error {
+	switch {
+	case m.ShardingKey != "":
+		q, err := s.fixedQueue(ctx, m)
+		if err != nil {
+			return err
+		}
+		o.queue = &q
+		o.lane = asyncsink.Lane{Key: "ordered/" + m.Topic + "/" + q.Broker + "/" + strconv.Itoa(q.ID), Ordered: true}
+	case m.DelayLevel > 0 || !m.DeliverAt.IsZero():
+		o.lane = asyncsink.Lane{Key: "delayed/" + m.Topic, MaxBatch: 1}
+	default:
+		o.lane = asyncsink.Lane{Key: "plain/" + m.Topic}
+	}
+	return nil
+}
+
+// fixedQueue waits for the topic's route as long as a send would.
+func (s *writeSession) fixedQueue(ctx context.Context, m *OutgoingMessage) (remoting.Queue, error) {
+	begin := time.Now()
+	for {
+		q, err := s.routes.fixed(ctx, m.Topic, m.ShardingKey)
+		if err == nil || ctx.Err() != nil || judgeSend(err) == asyncsink.Final || time.Since(begin) >= s.cfg.Patience {
+			return q, err
+		}
+		select {
+		case <-time.After(routePause):
+		case <-ctx.Done():
+			return q, context.Cause(ctx)
+		}
+	}
+}
+
+// submit sends messages of one lane, and enters what the broker said of each.
+func (s *writeSession) submit(ctx context.Context, list []*outgoing, verdicts []asyncsink.Verdict[stored]) {
+	result, err := s.send(ctx, list)
+	if err != nil {
+		for i := range verdicts {
+			verdicts[i].Err = err
+		}
+		return
+	}
+	status := statusOf(result.Status)
+	policy := s.cfg.Unsafe[status]
+	for i := range verdicts {
+		verdicts[i] = asyncsink.Verdict[stored]{Ack: stored{queue: result.Queue, offset: result.Offset + int64(i), status: status}}
+		if i < len(result.OffsetIDs) {
+			verdicts[i].Ack.id = result.OffsetIDs[i]
+		}
+		if policy == RetryUnsafe || policy == FailUnsafe {
+			verdicts[i].Err = &unsafeStatus{status, policy}
+		}
+	}
+}
+
+// send chooses a queue and sends one request.
+func (s *writeSession) send(ctx context.Context, list []*outgoing) (*remoting.SendResult, error) {
+	q, err := s.queueFor(ctx, list[0])
+	if err != nil {
+		return nil, err
+	}
+	var result *remoting.SendResult
+	if len(list) == 1 {
+		result, err = s.client.SendV2(ctx, q, s.cfg.Group, &list[0].wire)
+	} else {
+		batch := make([]*remoting.OutMessage, len(list))
+		for i, o := range list {
+			batch[i] = &o.wire
+		}
+		result, err = s.client.SendBatch(ctx, q, s.cfg.Group, batch)
+	}
+	switch {
+	case err == nil:
+		s.routes.answered(q)
+	case isBrokersFault(err):
+		s.routes.failed(q)
+	case remoting.ClassOf(err) == remoting.Permanent:
+		s.routes.doubt(q.Topic)
+	}
+	return result, err
+}
+
+func (s *writeSession) queueFor(ctx context.Context, o *outgoing) (remoting.Queue, error) {
+	if o.queue != nil {
+		return *o.queue, nil
+	}
+	return s.routes.pick(ctx, o.topic)
+}
