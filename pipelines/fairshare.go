@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rocketmq-beam/rocketmq-beam/internal/portable"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare"
-	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/local"
 )
 
 const fairshareLong = `Many tenants share one main topic of lite topics, and one pipeline. One of them
@@ -61,7 +61,7 @@ func newFairshare() *cobra.Command {
 			for _, doubt := range o.Doubts() {
 				fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", doubt)
 			}
-			local.Init(cmd.ErrOrStderr(), extra.verbose)
+			portable.Init(cmd.ErrOrStderr(), extra.verbose)
 			return fairshare.Run(cmd.Context(), o, cmd.OutOrStdout())
 		},
 	}

@@ -13,11 +13,11 @@ import (
 
 	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/portable"
 	"github.com/rocketmq-beam/rocketmq-beam/litegrpcio"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/load"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/report"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/stats"
-	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/local"
 )
 
 // ErrInterrupted is returned by [Run] when its context ended first.
@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 		return interruptedOr(ctx, err)
 	}
 	defer leave(ctx, producer)
-	prism, err := local.Start(ctx)
+	prism, err := portable.Prism(ctx)
 	if err != nil {
 		return interruptedOr(ctx, err)
 	}
@@ -96,7 +96,7 @@ func conclude(out io.Writer, legs []report.Leg, plot string, interrupted bool) e
 type runner struct {
 	options  Options
 	producer *litegrpc.Producer
-	prism    *local.Runner
+	prism    *portable.Server
 	live     *report.Live
 }
 

@@ -20,13 +20,13 @@ import (
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/portable"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/load"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/stats"
-	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/local"
 )
 
 func TestMain(m *testing.M) {
-	local.Init(io.Discard, false)
+	portable.Init(io.Discard, false)
 	code := m.Run()
 	if code == 0 {
 		code = checkGoroutines()

@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package portable
 
 import (
 	"context"
@@ -32,9 +32,11 @@ type workers struct {
 	server   *grpc.Server
 	endpoint string
 	serving  sync.WaitGroup
+	counters counters
 
-	mu   sync.Mutex
-	byID map[string]*worker
+	mu     sync.Mutex
+	byID   map[string]*worker
+	closed bool
 }
 
 // worker is one SDK worker and what it is doing.
@@ -42,6 +44,8 @@ type worker struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 	once   sync.Once // of stopping
+
+	counters *counters // of the job
 
 	mu      sync.Mutex
 	bundles int           // under way
@@ -63,7 +67,8 @@ func startWorkers(ctx context.Context) (*workers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the worker: %w", err)
 	}
-	w := &workers{life: ctx, server: grpc.NewServer(), endpoint: listener.Addr().String(), byID: make(map[string]*worker)}
+	w := &workers{life: ctx, server: grpc.NewServer(), endpoint: listener.Addr().String(),
+		counters: counters{sum: make(map[string]int64)}, byID: make(map[string]*worker)}
 	fnpb.RegisterBeamFnExternalWorkerPoolServer(w.server, w)
 	w.serving.Go(func() { _ = w.server.Serve(listener) }) // it ends with the server, and says no more than that
 	return w, nil
@@ -76,10 +81,13 @@ func (w *workers) config(context.Context) string { return w.endpoint }
 func (w *workers) StartWorker(_ context.Context, req *fnpb.StartWorkerRequest) (*fnpb.StartWorkerResponse, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, ok := w.byID[req.GetWorkerId()]; ok {
+	if w.closed {
+		return &fnpb.StartWorkerResponse{Error: "the job was cancelled: its workers have stopped"}, nil
+	}
+	if before, ok := w.byID[req.GetWorkerId()]; ok && !before.hasEnded() {
 		return &fnpb.StartWorkerResponse{Error: fmt.Sprintf("worker %q runs already", req.GetWorkerId())}, nil
 	}
-	one := &worker{ended: make(chan struct{})}
+	one := &worker{ended: make(chan struct{}), counters: &w.counters}
 	ctx := context.WithValue(grpcx.WriteWorkerID(w.life, req.GetWorkerId()), workerKey{}, one)
 	ctx, one.cancel = context.WithCancel(ctx)
 	w.byID[req.GetWorkerId()] = one
@@ -106,13 +114,25 @@ func (w *workers) StopWorker(_ context.Context, req *fnpb.StopWorkerRequest) (*f
 // stopped, and those that are stopping since. The job may be over before.
 func (w *workers) close() {
 	w.mu.Lock()
+	w.closed = true
 	all := slices.Collect(maps.Values(w.byID))
 	w.mu.Unlock()
+	var stopping sync.WaitGroup
 	for _, one := range all {
-		one.stop()
+		stopping.Go(one.stop)
 	}
+	stopping.Wait()
 	w.server.Stop()
 	w.serving.Wait()
+}
+
+func (o *worker) hasEnded() bool {
+	select {
+	case <-o.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // stop may be called twice; each call returns when the worker has stopped.
@@ -183,7 +203,7 @@ func (o *worker) count(n int) {
 type workerKey struct{}
 
 // countingHook is the name under which Beam knows the hook that counts bundles.
-const countingHook = "rocketmq_beam_local_bundles"
+const countingHook = "rocketmq_beam_bundles"
 
 func init() {
 	hooks.RegisterHook(countingHook, func([]string) hooks.Hook {
@@ -192,7 +212,10 @@ func init() {
 				countBundle(ctx, req, 1)
 				return ctx, nil
 			},
-			Resp: func(ctx context.Context, req *fnpb.InstructionRequest, _ *fnpb.InstructionResponse) error {
+			Resp: func(ctx context.Context, req *fnpb.InstructionRequest, resp *fnpb.InstructionResponse) error {
+				if one, ok := ctx.Value(workerKey{}).(*worker); ok {
+					one.counters.add(resp.GetProcessBundle())
+				}
 				countBundle(ctx, req, -1)
 				return nil
 			},

@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package local
+package portable
 
 import (
 	"bytes"
@@ -42,9 +42,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func start(t *testing.T) *Runner {
+func start(t *testing.T) *Server {
 	t.Helper()
-	r, err := Start(t.Context())
+	r, err := Prism(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func start(t *testing.T) *Runner {
 func TestRunRunsAPipelineToItsEnd(t *testing.T) {
 	p, s := beam.NewPipelineWithRoot()
 	passert.Equals(s, beam.ParDo(s, length, beam.Impulse(s)), 0)
-	if err := start(t).Run(t.Context(), "test", p); err != nil {
+	if err := start(t).Run(t.Context(), "test", p, Options{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -62,7 +62,7 @@ func TestRunRunsAPipelineToItsEnd(t *testing.T) {
 func TestRunSaysInPlainWordsWhyAPipelineFailed(t *testing.T) {
 	p, s := beam.NewPipelineWithRoot()
 	beam.ParDo0(s, fail, beam.Impulse(s))
-	err := start(t).Run(t.Context(), "test", p)
+	err := start(t).Run(t.Context(), "test", p, Options{})
 	if err == nil || err.Error() != "the disk is full" {
 		t.Errorf("got %q, want %q", err, "the disk is full")
 	}
@@ -72,7 +72,7 @@ func TestRunLeavesNoFileBehind(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	p, s := beam.NewPipelineWithRoot()
 	beam.ParDo(s, length, beam.Impulse(s))
-	if err := start(t).Run(t.Context(), "test", p); err != nil {
+	if err := start(t).Run(t.Context(), "test", p, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadDir(os.TempDir())

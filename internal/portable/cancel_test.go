@@ -3,7 +3,7 @@
 
 //go:build !race
 
-package local
+package portable
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func TestRunEndsTheJobWithItsContext(t *testing.T) {
 		began <- time.Now()
 		cancel()
 	}()
-	if err := start(t).Run(ctx, "test", p); err != nil {
+	if err := start(t).Run(ctx, "test", p, Options{}); err != nil {
 		t.Errorf("got %v, want no error", err)
 	}
 	if took := time.Since(<-began); took > 5*time.Second {

@@ -1,0 +1,208 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package runners
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
+	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
+	"github.com/rocketmq-beam/rocketmq-beam/litegrpcio"
+	"github.com/rocketmq-beam/rocketmq-beam/rocketmqio"
+	"github.com/rocketmq-beam/rocketmq-beam/throttlefn"
+)
+
+func init() {
+	register.Function1x2(byQueue)
+	register.DoFn4x0[context.Context, beam.Window, int32, func(*int) bool](&countFn{})
+	register.Iter1[int]()
+	register.DoFn1x0[ackfn.Result](&resultFn{})
+}
+
+func byQueue(m coders.Message) (int32, int) { return m.QueueID, 1 }
+
+// countFn shows how many ones a window of a queue holds.
+type countFn struct{ Test string }
+
+func (fn *countFn) ProcessElement(_ context.Context, w beam.Window, queue int32, ones func(*int) bool) {
+	n, one := 0, 0
+	for ones(&one) {
+		n++
+	}
+	if tp, ok := taps.Load(fn.Test); ok {
+		tp.(*tap).set(fmt.Sprintf("queue %d until %v", queue, w.MaxTimestamp()), n)
+	}
+}
+
+// countInWindows is read, window, count.
+func countInWindows(t *testing.T, s beam.Scope, b *embedded.Broker, more ...rocketmqio.ReadOption) beam.PCollection {
+	t.Helper()
+	msgs := rocketmqio.Read(s, b.NameServer(), ordersGroup, []string{ordersTopic}, append([]rocketmqio.ReadOption{
+		rocketmqio.ReadFrom(rocketmqio.Committed(rocketmqio.Earliest())), rocketmqio.ReadPullTimeout(5 * time.Second),
+		rocketmqio.ReadCommitInterval(100 * time.Millisecond), rocketmqio.ReadIdleDelay(500 * time.Millisecond),
+	}, more...)...)
+	windowed := beam.WindowInto(s, window.NewFixedWindows(time.Second), msgs)
+	beam.ParDo0(s, &countFn{t.Name()}, beam.GroupByKey(s, beam.ParDo(s, byQueue, windowed)))
+	return msgs
+}
+
+func publishOrders(b *embedded.Broker, from, n int) {
+	for i := from; i < from+n; i++ {
+		b.PublishTo(embedded.Queue{Topic: ordersTopic, ID: i % queues}, fmt.Append(nil, i))
+	}
+}
+
+func total(seen map[string]int) (n int) {
+	for _, k := range seen {
+		n += k
+	}
+	return n
+}
+
+// awaitCommits waits until the group has committed what the queues hold.
+func awaitCommits(t *testing.T, b *embedded.Broker) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for id := range queues {
+		q := embedded.Queue{Topic: ordersTopic, ID: id}
+		_, want := b.QueueOffsets(q)
+		for {
+			got, ok := b.Committed(ordersGroup, q)
+			if ok && got == want {
+				break
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				t.Fatalf("queue %d: committed %d, %v; want %d", id, got, ok, want)
+			}
+		}
+	}
+}
+
+// B01, B15, X30: windows fire although nothing follows, twice: the watermark goes
+// on when all queues are idle, also one that never held anything. Offsets are
+// committed and counters are seen while the job runs.
+func TestWindowsOfNormalTopicsFireAndOffsetsAreCommitted(t *testing.T) {
+	eachTarget(t, func(t *testing.T, on target) {
+		b := startBroker(t)
+		b.CreateTopic(ordersTopic, queues+1) // one stays empty
+		tp := newTap(t)
+		p, s := beam.NewPipelineWithRoot()
+		countInWindows(t, s, b)
+		const n = 100
+		publishOrders(b, 0, n)
+		job := on.stream(t, p)
+		tp.await(t, "the first windows", func(seen map[string]int) bool { return total(seen) == n })
+		publishOrders(b, n, n)
+		tp.await(t, "the windows after a lull", func(seen map[string]int) bool { return total(seen) == 2*n })
+		awaitCommits(t, b)
+		wantCounters(t, job.Counters, map[string]int64{
+			"rocketmq.rocketmqio.read.emitted": 2 * n, "rocketmq.rocketmqio.read.queues_discovered": queues + 1,
+		})
+		if n := job.Counters()["rocketmq.rocketmqio.read.commits"]; n < queues {
+			t.Errorf("%d commits are counted, want %d or more", n, queues)
+		}
+	})
+}
+
+// wantCounters waits a moment for the bundles under way to end.
+func wantCounters(t *testing.T, counters func() map[string]int64, want map[string]int64) {
+	t.Helper()
+	timeout := time.After(20 * time.Second)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got, alike := counters(), true
+		for name, n := range want {
+			alike = alike && got[name] == n
+		}
+		if alike {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-timeout:
+			t.Errorf("counters %v, want %v among them", got, want)
+			return
+		}
+	}
+}
+
+const (
+	busTopic  = "agent-bus"
+	busGroup  = "beam-agents"
+	perWindow = 4
+	noisy     = 3 * perWindow
+	calm      = 8
+)
+
+// resultFn shows what became of each acknowledgement.
+type resultFn struct{ Test string }
+
+func (fn *resultFn) ProcessElement(r ackfn.Result) {
+	if tp, ok := taps.Load(fn.Test); ok {
+		tp.(*tap).add(fmt.Sprintf("%v %s", r.Outcome, r.Handle.MessageID), 1)
+	}
+}
+
+func startBus(t *testing.T) *embedded.Broker {
+	t.Helper()
+	return startBroker(t, embedded.WithLiteTopic(busTopic), embedded.WithWildcardGroup(busGroup, busTopic))
+}
+
+// publishTenants makes a noisy lite topic and some calm ones.
+func publishTenants(b *embedded.Broker) {
+	for i := range noisy {
+		b.Publish(busTopic, "noisy", fmt.Append(nil, i))
+	}
+	for i := range calm {
+		b.Publish(busTopic, fmt.Sprintf("calm-%d", i), fmt.Append(nil, i))
+	}
+}
+
+// B23, X30: read, group, throttle, ack. What is over the quota comes again and is
+// acked as well; a second load, after a lull, finds everything still at work.
+func TestLiteTopicsAreThrottledAndAcked(t *testing.T) {
+	eachTarget(t, func(t *testing.T, on target) {
+		b := startBus(t)
+		tp := newTap(t)
+		p, s := beam.NewPipelineWithRoot()
+		msgs := litegrpcio.Read(s, b.Endpoints(), busTopic, busGroup, litegrpcio.ReadAwaitDuration(5*time.Second))
+		groups := throttlefn.GroupByLiteTopic(s, msgs, throttlefn.GroupEvery(200*time.Millisecond))
+		fair := throttlefn.Throttle(s, groups, throttlefn.Quota{PerWindow: perWindow, Defer: 2 * time.Second}, throttlefn.WorkWithin(time.Second))
+		beam.ParDo0(s, &resultFn{t.Name()}, ackfn.Ack(s, fair.Passed))
+		job := on.stream(t, p)
+		for round := 1; round <= 2; round++ {
+			publishTenants(b)
+			acked(t, b)
+			tp.await(t, "the results", func(seen map[string]int) bool { return len(seen) >= round*(noisy+calm) })
+		}
+		counters := job.Counters()
+		if counters["rocketmq.throttlefn.deferred"] == 0 || counters["rocketmq.litegrpcio.read.emitted"] == 0 {
+			t.Errorf("counters %v, want some emitted and deferred", counters)
+		}
+	})
+}
+
+// acked waits until the broker has nothing left to deliver.
+func acked(t *testing.T, b *embedded.Broker) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := b.Wait(ctx, func(s embedded.Snapshot) bool { return s.Pending(busTopic) == 0 }); err != nil {
+		t.Fatalf("%v: %d messages are not acked", err, b.Pending(busTopic))
+	}
+}
