@@ -207,6 +207,18 @@ func TestWhatIsRefusedIsRefusedAtItsPlaceWithAdvice(t *testing.T) {
 	}
 }
 
+func TestFaultsDoNotShowSecrets(t *testing.T) {
+	for _, text := range []string{
+		"CREATE TABLE x (i INT) WITH ('secretKey' 'SECRET')", "CREATE TABLE x (i INT) WITH ('secretKey' = 'SECRET' 'SECRET')",
+		"CREATE TABLE x (i INT) WITH ('secretKey' = 'SECRET', 'secretKey' = 'SECRET')", "CREATE TABLE x (i INT) WITH ('secretKey' = 'SECRET')) 'SECRET'",
+		"CREATE TABLE x (i INT) WITH ('secretKey' = 'SECRET",
+	} {
+		if _, err := Parse("", text); err == nil || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestAllFaultsComeAtOnceInTheOrderOfTheScript(t *testing.T) {
 	_, err := Parse("", ddl+"INSERT INTO z SELECT q, s + 1, 1 FROM a WHERE r;\nCREATE TABLE x (i INTT) WITH ('k' = 'v');\nINSERT INTO z SELECT i, FROM a;\nINSERT INTO z SELECT i, s, 1 FROM nowhere")
 	var got []string

@@ -88,6 +88,9 @@ func refusal(s sentence, err error) error {
 	if culprit.Pos == unexpected.Unexpected.Pos {
 		want = expected(perr.Message())
 	}
+	if strings.HasPrefix(word, "'") && first == "CREATE" {
+		return fault(at, "unexpected text in quotes%s", want) // it may be a secret
+	}
 	return fault(at, "unexpected %q%s%s", culprit.Value, want, reservedHint(word))
 }
 
