@@ -22,6 +22,12 @@
 // [Committed] starts of a new pipeline, and lag dashboards; a pipeline that its
 // runner restores does not look at it.
 //
+// A new pipeline that starts there reads again what was handed on since the last
+// commit: what came within a commit interval and a bundle. An operator who resets
+// the offset moves the next pipeline, not one that runs. Committing relies on a
+// shuffle and not on bundle finalization, which runners lack or call when they
+// like. A commit that fails fails no bundle; the next one makes up for it.
+//
 // # Queues and workers
 //
 // The runner assigns queues to workers. The allocation strategies that other

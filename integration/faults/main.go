@@ -1,9 +1,10 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command faults runs the table of accidents that the lite source, throttle and
-// ack must come through without losing a message. Its last line is one JSON
-// object with a verdict a row; it ends with status 1 if anything was lost.
+// Command faults runs the table of accidents that the sources, throttle and ack
+// must come through without losing a message; rows of the source of normal topics
+// begin with "remoting-". Its last line is one JSON object with a verdict a row;
+// it ends with status 1 if anything was lost.
 package main
 
 import (
