@@ -73,6 +73,10 @@ func (s *Sink[In, Entry, Ack]) Close() {
 	s.mu.Unlock()
 	s.cancel(ErrClosed)
 	s.wg.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.flights) // those that no worker had begun
+	s.stats.InFlight = 0
 }
 
 // Drain waits until nothing is buffered or in flight, or ctx ends. What is
