@@ -18,8 +18,10 @@ import (
 )
 
 func init() {
-	register.DoFn5x2[context.Context, *watermark.Estimator, *sdf.LockRTracker, []byte, func(beam.EventTime, coders.AckableMessage), sdf.ProcessContinuation, error](&readFn{})
-	register.DoFn4x1[context.Context, *sdf.LockRTracker, []byte, func(beam.EventTime, coders.AckableMessage), error](&readBoundedFn{})
+	// Called once a bundle: by reflection, for what makes it faster takes the
+	// compiler seconds and gigabytes for each DoFn.
+	beam.RegisterDoFn(&readFn{})
+	beam.RegisterDoFn(&readBoundedFn{})
 	register.Emitter2[beam.EventTime, coders.AckableMessage]()
 }
 

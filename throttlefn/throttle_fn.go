@@ -25,8 +25,7 @@ func init() {
 		d.place = nil
 		return p
 	})
-	register.DoFn9x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, string, func(*coders.AckableMessage) bool,
-		func(coders.AckableMessage), emitDeferral, func(ValveEvent), error](&throttleFn{})
+	beam.RegisterDoFn(&throttleFn{}) // called once a group: by reflection, which costs the compiler far less
 	register.Iter1[coders.AckableMessage]()
 	register.Emitter1[coders.AckableMessage]()
 	register.Emitter1[ValveEvent]()
