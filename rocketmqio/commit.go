@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
@@ -21,7 +20,7 @@ import (
 
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[commitPoint](), encodeCommitPoint, decodeCommitPoint)
-	register.DoFn2x1[context.Context, commitPoint, error](&commitFn{})
+	beam.RegisterDoFn(&commitFn{})
 }
 
 // commitPoint is a position to commit: all before Offset was handed on.

@@ -24,8 +24,8 @@ import (
 
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[discovery](), encodeDiscovery, decodeDiscovery)
-	register.DoFn5x2[context.Context, *watermark.Estimator, *sdf.LockRTracker, []byte, func(assignment), sdf.ProcessContinuation, error](&discoverFn{})
-	register.DoFn3x1[context.Context, []byte, func(assignment), error](&discoverOnceFn{})
+	beam.RegisterDoFn(&discoverFn{})
+	beam.RegisterDoFn(&discoverOnceFn{})
 	register.Emitter1[assignment]()
 }
 
