@@ -47,6 +47,9 @@ func newCSV(c Config, columns sqltype.Schema, zone *time.Location) (Format, erro
 	if strings.ContainsAny(f.null, "\r\n"+string([]byte{f.delimiter, f.quote})) {
 		return nil, fmt.Errorf("CSV null literal %q holds a delimiter", f.null)
 	}
+	if _, err := f.charset.bytes([]byte(f.null)); err != nil || !utf8.ValidString(f.null) {
+		return nil, fmt.Errorf("CSV null literal %q cannot be written in %s", f.null, f.charset.name)
+	}
 	return f, nil
 }
 

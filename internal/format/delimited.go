@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/sqltype"
 )
@@ -38,6 +39,11 @@ func newDelimited(c Config, columns sqltype.Schema, zone *time.Location) (Format
 	d := &delimited{textColumns: text, field: cmp.Or(c.FieldDelimiter, DefaultFieldDelimiter), line: cmp.Or(c.LineDelimiter, DefaultLineDelimiter)}
 	if d.charset, err = newCharset(c.Charset); err != nil {
 		return nil, err
+	}
+	for _, delimiter := range []string{d.field, d.line} {
+		if _, err := d.charset.bytes([]byte(delimiter)); err != nil || !utf8.ValidString(delimiter) {
+			return nil, fmt.Errorf("delimiter %q cannot be written in %s", delimiter, d.charset.name)
+		}
 	}
 	if strings.Contains(d.field, d.line) || strings.Contains(d.line, d.field) {
 		return nil, fmt.Errorf("field delimiter %q and line delimiter %q: one holds the other, so that lines cannot be told from fields", d.field, d.line)

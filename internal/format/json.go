@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -22,6 +21,7 @@ import (
 type jsonObjects struct {
 	columns sqltype.Schema
 	readers []jsonReader
+	index   map[string]int
 	keys    [][]byte // "name":
 	write   jsonWriter
 	strict  bool
@@ -38,8 +38,9 @@ func newJSON(c Config, columns sqltype.Schema, zone *time.Location) (Format, err
 	if style != StyleSQL && style != StyleISO {
 		return nil, fmt.Errorf("timestamp format %q: want %s or %s", style, StyleSQL, StyleISO)
 	}
-	f := &jsonObjects{columns: columns, strict: c.FailOnMissingField, write: jsonWriter{style: style}}
-	for _, column := range columns {
+	f := &jsonObjects{columns: columns, index: make(map[string]int, len(columns)), strict: c.FailOnMissingField, write: jsonWriter{style: style}}
+	for i, column := range columns {
+		f.index[column.Name] = i
 		read, err := jsonReaderOf(column.Type, zone)
 		if err != nil {
 			return nil, fmt.Errorf("format json, column %s: %w", sqltype.Quote(column.Name), err)
@@ -56,40 +57,50 @@ func (f *jsonObjects) Decode(body []byte) (out Result) {
 		out.Faults = append(out.Faults, rowFault(JSON, 1, "", fmt.Errorf("%w: the body is not UTF-8", ErrCharset)))
 		return out
 	}
-	objects := []json.RawMessage{body}
-	if trimmed := bytes.TrimLeft(body, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '[' {
-		if err := json.Unmarshal(body, &objects); err != nil {
-			out.Faults = append(out.Faults, rowFault(JSON, 1, string(body), fmt.Errorf("%w: %w", ErrStructure, err)))
-			return out
-		}
+	if !json.Valid(body) {
+		var raw json.RawMessage
+		out.Faults = append(out.Faults, rowFault(JSON, 1, string(body), fmt.Errorf("%w: %w", ErrStructure, json.Unmarshal(body, &raw))))
+		return out
 	}
-	for i, object := range objects {
-		row, fault := f.decodeObject(i+1, object)
-		if fault != nil {
-			out.Faults = append(out.Faults, fault)
-			continue
-		}
-		out.Rows = append(out.Rows, row)
+	body = body[blanks(body):]
+	if body[0] != '[' {
+		f.decodeObject(1, body, &out)
+		return out
 	}
+	number := 0
+	elements(body, func(value []byte) {
+		number++
+		f.decodeObject(number, value, &out)
+	})
 	return out
 }
 
-func (f *jsonObjects) decodeObject(number int, object json.RawMessage) ([]any, *DecodeError) {
-	var fields map[string]json.RawMessage
-	var other *json.UnmarshalTypeError // its text names types of Go
-	switch err := json.Unmarshal(object, &fields); {
-	case err == nil && fields == nil, errors.As(err, &other):
-		return nil, rowFault(JSON, number, string(object), fmt.Errorf("%w: want an object", ErrStructure))
-	case err != nil:
-		return nil, rowFault(JSON, number, string(object), fmt.Errorf("%w: %w", ErrStructure, err))
+func (f *jsonObjects) decodeObject(number int, object []byte, out *Result) {
+	row, fault := f.row(number, object)
+	if fault != nil {
+		out.Faults = append(out.Faults, fault)
+		return
 	}
+	out.Rows = append(out.Rows, row)
+}
+
+func (f *jsonObjects) row(number int, object []byte) ([]any, *DecodeError) {
+	if object[0] != '{' {
+		return nil, rowFault(JSON, number, string(object), fmt.Errorf("%w: want an object", ErrStructure))
+	}
+	texts := make([][]byte, len(f.columns))
+	members(object, func(key, value []byte) {
+		if i, ok := f.column(key); ok {
+			texts[i] = value // the last one of equal keys counts
+		}
+	})
 	row := make([]any, len(f.columns))
 	for i, column := range f.columns {
-		text, ok := fields[column.Name]
-		if !ok && f.strict {
+		text := texts[i]
+		if text == nil && f.strict {
 			return nil, columnFault(JSON, number, column, "", ErrMissingField)
 		}
-		if !ok || string(text) == "null" {
+		if text == nil || string(text) == "null" {
 			if column.Type.NotNull {
 				return nil, columnFault(JSON, number, column, "", ErrNull)
 			}
@@ -102,6 +113,16 @@ func (f *jsonObjects) decodeObject(number int, object json.RawMessage) ([]any, *
 		row[i] = v
 	}
 	return row, nil
+}
+
+// column is the column of a key in quotes.
+func (f *jsonObjects) column(key []byte) (i int, ok bool) {
+	if bytes.IndexByte(key, '\\') >= 0 {
+		i, ok = f.index[unquoteJSON(key)]
+		return i, ok
+	}
+	i, ok = f.index[string(key[1:len(key)-1])]
+	return i, ok
 }
 
 // Encode implements [Format].
@@ -124,7 +145,7 @@ func (f *jsonObjects) Encode(row []any) ([]byte, error) {
 }
 
 // jsonReader reads a value that is not null.
-type jsonReader func(text json.RawMessage) (any, error)
+type jsonReader func(text []byte) (any, error)
 
 func jsonReaderOf(t sqltype.Type, zone *time.Location) (jsonReader, error) {
 	switch {
@@ -133,22 +154,18 @@ func jsonReaderOf(t sqltype.Type, zone *time.Location) (jsonReader, error) {
 	case t.Kind == sqltype.Map:
 		return jsonMapReader(t, zone)
 	case t.Kind.IsBinary():
-		return func(text json.RawMessage) (any, error) { return jsonBinary(t, text) }, nil
+		return func(text []byte) (any, error) { return jsonBinary(t, text) }, nil
 	case t.Kind.IsText():
-		return func(text json.RawMessage) (any, error) { return jsonText(t, text) }, nil
+		return func(text []byte) (any, error) { return jsonText(t, text) }, nil
 	}
 	parse, err := sqltype.TextParser(t, zone)
 	if err != nil {
 		return nil, err
 	}
-	return func(text json.RawMessage) (any, error) {
+	return func(text []byte) (any, error) {
 		switch text[0] {
 		case '"':
-			var s string
-			if err := json.Unmarshal(text, &s); err != nil {
-				return nil, err
-			}
-			return parse(s)
+			return parse(unquoteJSON(text))
 		case '{', '[':
 			return nil, fmt.Errorf("%w: want one value", sqltype.ErrSyntax)
 		}
@@ -156,25 +173,22 @@ func jsonReaderOf(t sqltype.Type, zone *time.Location) (jsonReader, error) {
 	}, nil
 }
 
-func jsonBinary(t sqltype.Type, text json.RawMessage) (any, error) {
-	var s string
-	if err := json.Unmarshal(text, &s); err != nil {
+func jsonBinary(t sqltype.Type, text []byte) (any, error) {
+	if text[0] != '"' {
 		return nil, fmt.Errorf("%w: want base64 in quotes", sqltype.ErrSyntax)
 	}
-	b, err := base64.StdEncoding.DecodeString(s)
+	b, err := base64.StdEncoding.DecodeString(unquoteJSON(text))
 	if err != nil {
 		return nil, fmt.Errorf("%w: want base64: %w", sqltype.ErrSyntax, err)
 	}
 	return b, sqltype.CheckBytes(t, len(b))
 }
 
-func jsonText(t sqltype.Type, text json.RawMessage) (any, error) {
+func jsonText(t sqltype.Type, text []byte) (any, error) {
 	var s string
 	switch text[0] {
 	case '"':
-		if err := json.Unmarshal(text, &s); err != nil {
-			return nil, err
-		}
+		s = unquoteJSON(text)
 	case '{', '[':
 		var b bytes.Buffer
 		if err := json.Compact(&b, text); err != nil {
@@ -192,18 +206,21 @@ func jsonArrayReader(t sqltype.Type, zone *time.Location) (jsonReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(text json.RawMessage) (any, error) {
-		var parts []json.RawMessage
-		if err := json.Unmarshal(text, &parts); err != nil {
+	return func(text []byte) (any, error) {
+		if text[0] != '[' {
 			return nil, fmt.Errorf("%w: want an array", sqltype.ErrSyntax)
 		}
-		values := make([]any, len(parts))
-		for i, part := range parts {
-			if values[i], err = jsonElement(*t.Element, read, part); err != nil {
-				return nil, fmt.Errorf("element %d: %w", i+1, err)
+		values, number := []any{}, 0
+		var fault error
+		elements(text, func(part []byte) {
+			number++
+			v, err := jsonElement(*t.Element, read, part)
+			if err != nil && fault == nil {
+				fault = fmt.Errorf("element %d: %w", number, err)
 			}
-		}
-		return values, nil
+			values = append(values, v)
+		})
+		return values, fault
 	}, nil
 }
 
@@ -216,26 +233,26 @@ func jsonMapReader(t sqltype.Type, zone *time.Location) (jsonReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(text json.RawMessage) (any, error) {
-		var parts map[string]json.RawMessage
-		if err := json.Unmarshal(text, &parts); err != nil {
+	return func(text []byte) (any, error) {
+		if text[0] != '{' {
 			return nil, fmt.Errorf("%w: want an object", sqltype.ErrSyntax)
 		}
-		values := make(map[any]any, len(parts))
-		for name, part := range parts {
-			key, err := parseKey(name)
-			if err != nil {
-				return nil, fmt.Errorf("key %q: %w", sqltype.Shorten(name), err)
+		values := map[any]any{}
+		var fault error
+		members(text, func(name, part []byte) {
+			key, err := parseKey(unquoteJSON(name))
+			if err == nil {
+				values[key], err = jsonElement(*t.Element, read, part)
 			}
-			if values[key], err = jsonElement(*t.Element, read, part); err != nil {
-				return nil, fmt.Errorf("key %q: %w", sqltype.Shorten(name), err)
+			if err != nil && fault == nil {
+				fault = fmt.Errorf("key %s: %w", sqltype.Shorten(string(name)), err)
 			}
-		}
-		return values, nil
+		})
+		return values, fault
 	}, nil
 }
 
-func jsonElement(t sqltype.Type, read jsonReader, text json.RawMessage) (any, error) {
+func jsonElement(t sqltype.Type, read jsonReader, text []byte) (any, error) {
 	if string(text) == "null" {
 		if t.NotNull {
 			return nil, ErrNull
