@@ -99,8 +99,8 @@ func (c *Client) Pull(ctx context.Context, p PullRequest) (*PullResult, error) {
 		r.wait = p.Suspend + pollGrace
 	}
 	answer, err := c.askQueue(ctx, p.Queue, forReading, p.BrokerID, r)
-	if err != nil && ClassOf(err) != OffsetMoved {
-		return nil, err
+	if err != nil && (answer == nil || ClassOf(err) != OffsetMoved) {
+		return nil, err // also if the context ended because of another pull's moved offset
 	}
 	out, bad := pullResult(r, answer)
 	if bad != nil {

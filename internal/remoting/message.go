@@ -80,11 +80,23 @@ func OffsetID(store netip.AddrPort, physical int64) string {
 	if !store.IsValid() {
 		return ""
 	}
-	b := make([]byte, 0, 28)
-	b = append(b, store.Addr().AsSlice()...)
+	var raw [28]byte
+	b := raw[:0]
+	if a := store.Addr(); a.Is4() {
+		host := a.As4()
+		b = append(b, host[:]...)
+	} else {
+		host := a.As16()
+		b = append(b, host[:]...)
+	}
 	b = binary.BigEndian.AppendUint32(b, uint32(store.Port()))
 	b = binary.BigEndian.AppendUint64(b, uint64(physical))
-	return strings.ToUpper(hex.EncodeToString(b))
+	const digits = "0123456789ABCDEF"
+	var id [2 * len(raw)]byte
+	for i, v := range b {
+		id[2*i], id[2*i+1] = digits[v>>4], digits[v&15]
+	}
+	return string(id[:2*len(b)])
 }
 
 // ParseOffsetID takes an offset message id apart.
