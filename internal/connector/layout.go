@@ -54,13 +54,29 @@ type attribute struct {
 	cast sqltype.Caster
 }
 
-// Layout is the layout of a table with these columns, which [Parse] has checked.
-func (c *Config) Layout(columns sqltype.Schema) (*Layout, error) {
-	zone, err := sqltype.LoadZone(c.Format.Zone)
+// LayoutConfig is what a [Layout] needs of a [Config]. It can be part of a
+// pipeline's graph: unlike the whole it holds no secret.
+type LayoutConfig struct {
+	Connector  string   `json:"connector"`
+	Zone       string   `json:"zone,omitempty"`
+	KeyColumns []string `json:"key_columns,omitempty"`
+	Tag        string   `json:"tag,omitempty"`
+	TagColumn  string   `json:"tag_column,omitempty"`
+}
+
+// LayoutConfig takes out what a layout needs.
+func (c *Config) LayoutConfig() LayoutConfig {
+	return LayoutConfig{c.Connector, c.Format.Zone, c.Sink.KeyColumns, c.Sink.Tag, c.Sink.TagColumn}
+}
+
+// NewLayout is the layout of a table with these columns, which [Parse] has
+// checked together with the options.
+func NewLayout(c LayoutConfig, columns sqltype.Schema) (*Layout, error) {
+	zone, err := sqltype.LoadZone(c.Zone)
 	if err != nil {
 		return nil, err
 	}
-	l := &Layout{width: len(columns), tag: -1, fixedTag: c.Sink.Tag, columns: columns, zone: zone}
+	l := &Layout{width: len(columns), tag: -1, fixedTag: c.Tag, columns: columns, zone: zone}
 	_, l.body = columns.Body()
 	known := Attributes(c.Connector)
 	for i, column := range columns {
@@ -81,13 +97,13 @@ func (c *Config) Layout(columns sqltype.Schema) (*Layout, error) {
 		}
 		l.attributes = append(l.attributes, attribute{i, column.Metadata, cast})
 	}
-	for _, name := range c.Sink.KeyColumns {
+	for _, name := range c.KeyColumns {
 		if i := columns.Index(name); i >= 0 {
 			l.keys = append(l.keys, i)
 		}
 	}
-	if c.Sink.TagColumn != "" {
-		l.tag = columns.Index(c.Sink.TagColumn)
+	if c.TagColumn != "" {
+		l.tag = columns.Index(c.TagColumn)
 	}
 	return l, nil
 }

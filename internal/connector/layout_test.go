@@ -18,7 +18,7 @@ func layout(t testing.TB, columns string, pairs ...string) *Layout {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := c.Layout(schema)
+	l, err := NewLayout(c.LayoutConfig(), schema)
 	if err != nil {
 		t.Fatal(err)
 	}

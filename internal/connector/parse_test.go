@@ -294,6 +294,7 @@ func TestFaultsOfOptions(t *testing.T) {
 	}
 }
 
+// X04a: no secret shows in faults, settings or printed configurations.
 func TestAllFaultsComeInOneMessageAndSecretsAreMasked(t *testing.T) {
 	const key, secret = "AKTESTKEY", "SKTESTSECRET"
 	config := map[string]string{

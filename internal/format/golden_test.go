@@ -162,6 +162,7 @@ func gbk(t testing.TB, s string) string {
 // mebibyte is a field of 1 MiB.
 var mebibyte = strings.Repeat("0123456789abcde\u00e9", 1<<20/17)
 
+// W19: formats, and what becomes of rows that cannot be read.
 func TestDelimitedGolden(t *testing.T) {
 	p, w := people(t), wide(t)
 	d := Config{Kind: Delimited}

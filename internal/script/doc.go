@@ -12,6 +12,15 @@
 // NULL is neither true nor false; what is evaluated lazily in SQL, such as the
 // branches of a CASE, is control flow of the engine.
 //
+// What expressions may hold: columns, also as table.column and in back quotes;
+// literals, also DATE, TIME and TIMESTAMP ones; + - * / % ||; = <> != < <= > >=;
+// AND, OR, NOT; IS [NOT] NULL, TRUE, FALSE, UNKNOWN; [NOT] LIKE … [ESCAPE];
+// [NOT] IN a list; [NOT] BETWEEN [SYMMETRIC]; both forms of CASE; CAST and
+// TRY_CAST; array[position] and map[key]; UPPER, LOWER, CHAR_LENGTH, SUBSTRING,
+// TRIM, LTRIM, RTRIM, REPLACE, CONCAT, COALESCE, IFNULL, NULLIF, ABS, MOD. All
+// else, such as joins, groups and windows, is refused with its place and with
+// what to use instead.
+//
 // Whole numbers that overflow and divisions by zero are errors of the row. Whole
 // numbers divided by whole numbers stay whole.
 package script

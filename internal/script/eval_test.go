@@ -81,6 +81,7 @@ func TestExpressions(t *testing.T) {
 		{"-9223372036854775808", int64(math.MinInt64), "BIGINT NOT NULL"},
 		{"9223372036854775808", number("9223372036854775808"), "DECIMAL(19, 0) NOT NULL"},
 		{"1.50", number("1.5"), "DECIMAL(3, 2) NOT NULL"},
+		{"1.", number("1"), "DECIMAL(1, 0) NOT NULL"},
 		{".5", number("0.5"), "DECIMAL(1, 1) NOT NULL"},
 		{"1e3", 1000.0, "DOUBLE NOT NULL"},
 		{"'it''s'", "it's", "STRING NOT NULL"},

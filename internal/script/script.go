@@ -105,6 +105,19 @@ func Parse(name, text string) (*Script, error) {
 	return s, nil
 }
 
+// ParseColumns reads columns as [sqltype.Schema.String] writes them, in which
+// form they can be part of a pipeline's graph.
+func ParseColumns(text string) (sqltype.Schema, error) {
+	s, err := Parse("", "CREATE TABLE t "+text+" WITH ('connector' = 'none')")
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Tables) != 1 {
+		return nil, fault(Position{1, 1}, "want the columns of one table, in brackets")
+	}
+	return s.Tables[0].Columns, nil
+}
+
 // parsed is an INSERT whose tables are not looked up yet: they may be created
 // behind it.
 type parsed struct {
