@@ -9,6 +9,13 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/internal/format"
 )
 
+// Keys that only some formats have.
+const (
+	fieldDelimiter = "rocketmq.client.message.field.delimiter"
+	lineDelimiter  = "rocketmq.client.message.line.delimiter"
+	lengthCheck    = "rocketmq.client.message.length.check"
+)
+
 // formatKeys are the keys of bodies, which all connectors have. own says that
 // those for delimited text are not in the connector's document.
 func formatKeys(own bool) []Key {
@@ -23,11 +30,11 @@ func formatKeys(own bool) []Key {
 			c.Format.Charset = s
 			return format.CheckCharset(s)
 		}),
-		parsed("rocketmq.client.message.field.delimiter", "text", `\u0001`, "What stands between fields of delimited text. Escapes: `\\u0001`, `\\x01`, `\\t`, `\\n`, `\\r`, `\\\\`.",
+		parsed(fieldDelimiter, "text", `\u0001`, "What stands between fields of delimited text. Escapes: `\\u0001`, `\\x01`, `\\t`, `\\n`, `\\r`, `\\\\`.",
 			parseDelimiter(func(c *Config) *string { return &c.Format.FieldDelimiter })),
-		parsed("rocketmq.client.message.line.delimiter", "text", `\n`, "What stands between the lines of a body of delimited text; each line is a row, empty lines are none. The same escapes.",
+		parsed(lineDelimiter, "text", `\n`, "What stands between the lines of a body of delimited text; each line is a row, empty lines are none. The same escapes.",
 			parseDelimiter(func(c *Config) *string { return &c.Format.LineDelimiter })),
-		choice("rocketmq.client.message.length.check", format.CheckNone,
+		choice(lengthCheck, format.CheckNone,
 			[]format.LengthCheck{format.CheckNone, format.CheckSkip, format.CheckException, format.CheckPad},
 			"Lines with more or fewer fields than the table has columns. `NONE`: more are cut off, with fewer the line is skipped and counted. `SKIP`: skipped in both cases. "+
 				"`EXCEPTION`: an error in both cases. `PAD`: more are cut off, fewer are filled up with `NULL`. CSV has `EXCEPTION` unless it is set.",

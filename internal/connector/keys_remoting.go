@@ -102,7 +102,7 @@ func remotingSink() []Key {
 		text("rocketmq.sink.tag", "", "Tag of all messages.", func(c *Config) *string { return &c.Sink.Tag }),
 		choice("rocketmq.sink.delivery.guarantee", AtLeastOnce, []Guarantee{NoGuarantee, AtLeastOnce, ExactlyOnce}, "What is promised of each message.",
 			func(c *Config) *Guarantee { return &c.Sink.Guarantee }),
-		inUnits("rocketmq.sink.transaction.timeout", "seconds", time.Second, "900", span{time.Second, 12 * time.Hour, false}, "How long a prepared message may wait for its commit. Only with `EXACTLY_ONCE`.",
+		inUnits(transactionTimeout, "seconds", time.Second, "900", span{time.Second, 12 * time.Hour, false}, "How long a prepared message may wait for its commit. Only with `EXACTLY_ONCE`.",
 			func(c *Config) *time.Duration { return &c.Sink.TransactionTimeout }),
 		millis("rocketmq.sink.send.timeout", "5000", span{100 * time.Millisecond, 5 * time.Minute, false}, "Bound of each request.", func(c *Config) *time.Duration { return &c.Sink.SendTimeout }),
 		count("rocketmq.sink.send.retry.times", "3", 0, 1000, "How often a message is sent again after a failure.", func(c *Config) *int { return &c.Sink.Retries }),
@@ -118,6 +118,8 @@ func remotingSink() []Key {
 }
 
 const (
+	transactionTimeout = "rocketmq.sink.transaction.timeout"
+
 	dynamicTag       = "rocketmq.sink.tag.dynamic.enable"
 	dynamicTagColumn = "rocketmq.sink.tag.dynamic.column"
 )

@@ -322,7 +322,7 @@ func TestAllFaultsComeInOneMessageAndSecretsAreMasked(t *testing.T) {
 	if strings.Contains(err.Error(), key) || strings.Contains(err.Error(), secret) {
 		t.Errorf("secrets show: %v", err)
 	}
-	settings, err := Effective(config)
+	settings, err := Effective(config, Read, table(t, columns))
 	if text := fmt.Sprint(settings); err != nil || strings.Contains(text, key) || strings.Contains(text, secret) {
 		t.Errorf("secrets show: %v, %v", text, err)
 	}
@@ -338,24 +338,46 @@ func TestAllFaultsComeInOneMessageAndSecretsAreMasked(t *testing.T) {
 	}
 }
 
-func TestEffectiveOptions(t *testing.T) {
-	got, err := Effective(with(GRPC, "rocketmq.source.fetch-concurrency", "4", "rocketmq.client.secret-key", "SKTESTSECRET"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	byKey := map[string]Setting{}
-	for _, s := range got {
-		byKey[s.Key] = s
-	}
-	for _, want := range []Setting{
-		{"connector", GRPC, true}, {"rocketmq.source.fetch-concurrency", "4", true}, {"rocketmq.source.max-message-num", "32", false}, {"rocketmq.client.secret-key", Masked, true},
+func TestEffectiveOptionsAreThoseWithAnEffect(t *testing.T) {
+	for _, c := range []struct {
+		what    string
+		with    map[string]string
+		use     Use
+		want    []Setting
+		without []string
+	}{
+		{"lite topics", with(GRPC, "rocketmq.source.fetch-concurrency", "4", "rocketmq.client.secret-key", "SKTESTSECRET"), Read | Write,
+			[]Setting{{"connector", GRPC, true}, {"rocketmq.source.fetch-concurrency", "4", true}, {"rocketmq.source.max-message-num", "32", false},
+				{"rocketmq.client.secret-key", Masked, true}, {fieldDelimiter, `\u0001`, false}},
+			[]string{"rocketmq.client.namespace", renewalAhead, "csv.field-delimiter", "json.timestamp-format.standard"}},
+		{"a source of JSON", with(Remoting, "format", "JSON"), Read, []Setting{{"rocketmq.source.startup.scan.mode", "latest", false}, {"json.timestamp-format.standard", "SQL", false},
+			{commitInterval, "5000", false}, {"rocketmq.sink.topic", "out", true}},
+			[]string{"rocketmq.sink.group", fieldDelimiter, lengthCheck, "csv.field-delimiter", "rocketmq.client.message.encoding", "rocketmq.client.channel", "rocketmq.source.startup.offset.specific"}},
+		{"a start, and nothing committed", with(Remoting, "rocketmq.source.startup.offset.specific", "5", commitAuto, "false", commitCheckpoint, "false"), Read,
+			[]Setting{{"rocketmq.source.startup.offset.specific", "5", true}}, []string{"rocketmq.source.startup.scan.mode", commitInterval}},
+		{"a sink", minimal(Remoting), Write, []Setting{{"rocketmq.sink.group", "PID-flink-producer", false}}, []string{"rocketmq.source.pull.batch.size", transactionTimeout}},
+		{"a sink with transactions", with(Remoting, "rocketmq.sink.delivery.guarantee", "exactly_once"), Write, []Setting{{transactionTimeout, "900", false}}, nil},
 	} {
-		if byKey[want.Key] != want {
-			t.Errorf("got %+v, want %+v", byKey[want.Key], want)
-		}
-	}
-	if _, ok := byKey["rocketmq.client.namespace"]; ok {
-		t.Error("an option without a value is shown")
+		t.Run(c.what, func(t *testing.T) {
+			got, err := Effective(c.with, c.use, table(t, columns))
+			if err != nil {
+				t.Fatal(err)
+			}
+			byKey := map[string]Setting{}
+			for _, s := range got {
+				byKey[s.Key] = s
+			}
+			for _, want := range c.want {
+				if byKey[want.Key] != want {
+					t.Errorf("got %+v, want %+v", byKey[want.Key], want)
+				}
+			}
+			for _, key := range c.without {
+				if s, ok := byKey[key]; ok {
+					t.Errorf("%+v is shown", s)
+				}
+			}
+		})
 	}
 }
 

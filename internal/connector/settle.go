@@ -56,12 +56,15 @@ func (o *options) settleClient() {
 	}
 }
 
+// startKeys exclude the start mode and each other.
+var startKeys = []string{"rocketmq.source.startup.offset.specific", "rocketmq.source.startup.offset.timestamp", "rocketmq.source.startup.offset.date"}
+
 // settleStart makes one start of the start mode and the three keys that exclude
 // it and each other.
 func (o *options) settleStart() {
 	const mode = "rocketmq.source.startup.scan.mode"
 	var by []string
-	for _, key := range []string{"rocketmq.source.startup.offset.specific", "rocketmq.source.startup.offset.timestamp", "rocketmq.source.startup.offset.date"} {
+	for _, key := range startKeys {
 		if o.set(key) {
 			by = append(by, key)
 		}
@@ -140,8 +143,8 @@ func (o *options) settleSource() {
 func (o *options) settleSink() {
 	s := &o.config.Sink
 	if s.Guarantee != ExactlyOnce {
-		if o.given("rocketmq.sink.transaction.timeout") {
-			o.fail("rocketmq.sink.transaction.timeout", "it has no effect without 'rocketmq.sink.delivery.guarantee' = 'EXACTLY_ONCE'")
+		if o.given(transactionTimeout) {
+			o.fail(transactionTimeout, "it has no effect without 'rocketmq.sink.delivery.guarantee' = 'EXACTLY_ONCE'")
 		}
 		s.TransactionTimeout = 0
 	}
@@ -186,29 +189,36 @@ func (o *options) checkNames(use Use) {
 	check("rocketmq.sink.lite-topic", c.LiteSink.LiteTopic, names.CheckLiteTopic)
 }
 
+// kindOf is the format of a table: the one that is named, else the one that its
+// columns suggest.
+func kindOf(named string, columns sqltype.Schema) format.Kind {
+	if named = strings.ToLower(strings.TrimSpace(named)); named != "" {
+		return format.Kind(named)
+	}
+	if body, _ := columns.Body(); len(body) == 1 && body[0].Type.Kind.IsBinary() {
+		return format.Raw
+	}
+	return format.Delimited
+}
+
 // settleFormat chooses the format and refuses keys of others.
 func (o *options) settleFormat(columns sqltype.Schema) {
 	f := &o.config.Format
-	body, _ := columns.Body()
 	if f.Kind == "" {
-		f.Kind = format.Delimited
-		if len(body) == 1 && body[0].Type.Kind.IsBinary() {
-			f.Kind = format.Raw
-		}
+		f.Kind = kindOf("", columns)
 	}
 	for _, k := range o.keys {
 		if owner := belongsTo(k.Name); owner != "" && owner != f.Kind && o.given(k.Name) {
 			o.fail(k.Name, "it has no effect with the format %s", f.Kind)
 		}
 	}
-	const field, line, check = "rocketmq.client.message.field.delimiter", "rocketmq.client.message.line.delimiter", "rocketmq.client.message.length.check"
-	for key, formats := range map[string]string{field: "delimited raw", line: "delimited raw", check: "delimited csv raw"} {
+	for _, key := range []string{fieldDelimiter, lineDelimiter, lengthCheck} {
 		// The document says that raw bodies leave delimiters without effect.
-		if o.given(key) && !strings.Contains(formats, string(f.Kind)) {
+		if o.given(key) && f.Kind != format.Delimited && f.Kind != format.Raw && !(f.Kind == format.CSV && key == lengthCheck) {
 			o.fail(key, "it has no effect with the format %s", f.Kind)
 		}
 	}
-	o.resetFormat(o.given(check))
+	o.resetFormat(o.given(lengthCheck))
 	if o.config.OnDecodeError == "" {
 		o.config.OnDecodeError = FailOnError
 		if f.Kind == format.Delimited && f.LengthCheck != format.CheckException {
@@ -218,18 +228,19 @@ func (o *options) settleFormat(columns sqltype.Schema) {
 	if len(o.faults) > 0 {
 		return
 	}
+	body, _ := columns.Body()
 	if _, err := format.New(*f, body); err != nil {
 		o.faults = append(o.faults, fmt.Errorf("columns and format: %w", err))
 	}
 }
 
 // resetFormat leaves to the format what was read as a default of another one.
-func (o *options) resetFormat(lengthCheck bool) {
+func (o *options) resetFormat(checkGiven bool) {
 	f := &o.config.Format
 	if f.Kind != format.CSV {
 		f.Quote, f.NullLiteral = "", ""
 		f.FieldDelimiter = "" // that of CSV is read last
-		if k := o.key("rocketmq.client.message.field.delimiter"); f.Kind == format.Delimited {
+		if k := o.key(fieldDelimiter); f.Kind == format.Delimited {
 			value, given := o.with[k.Name]
 			if !given {
 				value = k.Default
@@ -239,7 +250,7 @@ func (o *options) resetFormat(lengthCheck bool) {
 	}
 	if f.Kind != format.Delimited {
 		f.LineDelimiter = ""
-		if !lengthCheck {
+		if !checkGiven {
 			f.LengthCheck = ""
 		}
 	}

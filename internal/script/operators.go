@@ -75,7 +75,8 @@ func integerArithmetic(operator string, a, b int64) (int64, error) {
 		if a == 0 || b == 0 {
 			return 0, nil
 		}
-		if p := a * b; p/b == a && !(a == -1 && b == math.MinInt64) && !(b == -1 && a == math.MinInt64) {
+		// The smallest number divided by -1 overflows back to itself.
+		if p := a * b; p/b == a && !(b == -1 && a == math.MinInt64) {
 			return p, nil
 		}
 	default:
