@@ -252,9 +252,9 @@ func TestScriptsThatAreTooLargeAreRefused(t *testing.T) {
 		"brackets": deep("(", "i", ")", 60),
 		"cases":    deep("CASE i WHEN 1 THEN ", "i", " END", 60),
 		"operands": deep("CASE ", "i", " WHEN 1 THEN 2 END", 60),
-		"sums":     ddl + "INSERT INTO z SELECT i" + strings.Repeat(" + 1", 2000) + ", s, 1 FROM a",
-		"nots":     ddl + "INSERT INTO z SELECT i, s, 1 FROM a WHERE " + strings.Repeat("NOT ", 4001) + "b",
-		"compares": ddl + "INSERT INTO z SELECT i, s, 1 FROM a WHERE i < 1" + strings.Repeat(" AND i < 1", 1000),
+		"sums":     ddl + "INSERT INTO z SELECT i" + strings.Repeat(" + 1", 600) + ", s, 1 FROM a",
+		"nots":     ddl + "INSERT INTO z SELECT i, s, 1 FROM a WHERE " + strings.Repeat("NOT ", 1001) + "b",
+		"compares": ddl + "INSERT INTO z SELECT i, s, 1 FROM a WHERE i < 1" + strings.Repeat(" AND i < 1", 300),
 	} {
 		if _, err := Parse("", text); err != nil {
 			t.Errorf("%s: %.200s", what, err)
