@@ -112,6 +112,7 @@ func (fn *commitFn) FinishBundle(ctx context.Context) error {
 		var group sync.WaitGroup
 		var failed atomic.Int64
 		for q, to := range fn.latest {
+			s.marks.left(q, to)
 			group.Go(func() {
 				if err := s.commit(ctx, q, to); err != nil {
 					failed.Add(1)

@@ -191,7 +191,9 @@ func (fn *readFn) ProcessElement(ctx context.Context, we *watermark.Estimator, r
 	next := sdf.StopProcessing()
 	err := fn.Config.acquire(ctx, func(s *session) error {
 		rest := rt.GetRestriction().(offsetRange)
-		s.marks.expect(a.Queue, time.Now())
+		show := func(own time.Time) time.Time { return s.marks.lowest(a.Queue, own, time.Now()) }
+		s.marks.begin(a.Queue, time.UnixMilli(we.State()), time.Now())
+		we.AdvanceAmong(time.Time{}, show) // should the runner take the rest back meanwhile
 		r := s.readerAt(a.Queue, rest.Start, rest.End)
 		s.awaitArrival(ctx, r, r.idle.Wait())
 		some, err := fn.read(ctx, s, r, rt, rest.End, emitters{message, commit})
@@ -204,13 +206,13 @@ func (fn *readFn) ProcessElement(ctx context.Context, we *watermark.Estimator, r
 		case ended:
 			rt.TryClaim(rest.End)
 			s.drop(a.Queue, r)
+			s.marks.finish(a.Queue, rest.End, some.emitted > 0, time.Now())
 			return nil
-		case some.ended:
-			s.leave(a.Queue, r)
+		case some.ended: // the runner has taken the rest back
+			s.drop(a.Queue, r)
 			return nil
 		}
-		now := time.Now()
-		we.AdvanceAmong(fn.Config.queueWatermark(r, some, now), func(own time.Time) time.Time { return s.marks.set(a.Queue, own, now) })
+		we.AdvanceAmong(fn.Config.queueWatermark(r, some, time.Now()), show)
 		next = sdf.ResumeProcessingIn(r.idle.After(some.emitted))
 		return nil
 	})

@@ -128,20 +128,9 @@ func (s *session) endStaleReaders(now time.Time) {
 	}
 }
 
-// drop ends the reader of a queue that has been read to its end.
+// drop ends the reader of a queue that has been read to its end, or whose rest
+// the runner has taken back.
 func (s *session) drop(q Queue, r *reader) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r.giveUp()
-	if s.readers[q] == r {
-		delete(s.readers, q)
-	}
-	s.marks.done(q)
-}
-
-// leave ends the reader of a queue whose rest the runner has taken back: it is
-// read on later, here or elsewhere, and so goes on to hold the watermark.
-func (s *session) leave(q Queue, r *reader) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.giveUp()

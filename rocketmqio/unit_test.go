@@ -105,27 +105,42 @@ func TestTheWatermarkIsThatOfTheSlowestQueue(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(1000+s), 0) }
 	a, b, c := Queue{"t", "b", 0}, Queue{"t", "b", 1}, Queue{"t", "b", 2}
 	w.expect(c, at(0))
+	set := func(q Queue, to, now time.Time) time.Time {
+		w.begin(q, to, now)
+		return w.lowest(q, to, now)
+	}
 	steps := []struct {
 		what string
 		got  time.Time
 		want time.Time
 	}{
-		{"a queue that is not known yet holds all", w.set(a, at(100), at(0)), time.Time{}},
-		{"so it does after b", w.set(b, at(50), at(1)), time.Time{}},
-		{"the slowest counts", w.set(c, at(70), at(2)), at(50)},
-		{"it has moved", w.set(b, at(80), at(3)), at(70)},
+		{"a queue that is not known yet holds all", set(a, at(100), at(0)), time.Time{}},
+		{"so it does after b", set(b, at(50), at(1)), time.Time{}},
+		{"the slowest counts", set(c, at(70), at(2)), at(50)},
+		{"it has moved", set(b, at(80), at(3)), at(70)},
+		{"what a bundle under way has come to counts for itself only", w.lowest(c, at(90), at(3)), at(80)},
+		{"and not for others", w.lowest(a, at(100), at(3)), at(70)},
 	}
-	w.done(c)
-	steps = append(steps, struct {
-		what string
-		got  time.Time
-		want time.Time
-	}{"a finished queue does not count", w.set(b, at(90), at(4)), at(90)},
-		struct {
+	step := func(what string, got, want time.Time) {
+		steps = append(steps, struct {
 			what string
 			got  time.Time
 			want time.Time
-		}{"nor one that another worker has", w.set(b, at(200), at(1000)), at(200)})
+		}{what, got, want})
+	}
+	w.finish(c, 30, true, at(4))
+	step("a queue that was read to its end counts while its bundle is not finished", set(b, at(90), at(5)), at(70))
+	w.left(c, 29)
+	step("also when an earlier one is", set(b, at(90), at(5)), at(70))
+	w.left(c, 30)
+	step("and no more when it is", set(b, at(90), at(5)), at(90))
+	w.begin(c, at(70), at(6))
+	w.finish(c, 30, true, at(6))
+	step("or when nobody tells for long", set(b, at(91), at(60)), at(91))
+	w.begin(c, at(70), at(61))
+	w.finish(c, 30, false, at(61))
+	step("one whose last bundle was empty does not count", set(b, at(92), at(62)), at(92))
+	step("nor one that another worker has", set(b, at(200), at(1000)), at(200))
 	for _, s := range steps {
 		if !s.got.Equal(s.want) {
 			t.Errorf("%s: got %v, want %v", s.what, s.got, s.want)
