@@ -108,7 +108,7 @@ func (b *bundleWriter) finish(ctx context.Context, emit emitWriteResult) error {
 		return nil
 	}
 	flushed := b.writer.Flush(ctx)
-	defer b.session.stats.report(ctx, b.session.sink.Stats())
+	b.session.stats.report(ctx, b.session.sink.Stats)
 	if err := b.emit(ctx, emit); err != nil {
 		return err
 	}

@@ -57,6 +57,10 @@ func judgeAnswer(err error) asyncsink.Judgement {
 		return asyncsink.Wait
 	case remoting.CodeInvalidParameter: // the topic may have fewer queues than the route said
 		return asyncsink.Retry
+	case remoting.CodeNoPermission: // a broker that is being taken out of service, or keys that are wrong
+		if strings.Contains(e.Error(), "] sending message is forbidden") {
+			return asyncsink.Wait
+		}
 	}
 	switch e.Class {
 	case remoting.Permanent, remoting.NotFound:
@@ -102,10 +106,21 @@ func judgeSilence(err error) asyncsink.Judgement {
 	return asyncsink.Retry
 }
 
+// codeOf is what a server answered, zero for no answer.
+func codeOf(err error) int {
+	if e, ok := errors.AsType[*remoting.Error](err); ok {
+		return e.Code
+	}
+	return remoting.CodeSuccess
+}
+
 // isBrokersFault says that another broker may do better.
 func isBrokersFault(err error) bool {
-	if e, ok := errors.AsType[*remoting.Error](err); ok && e.Code != remoting.CodeSuccess {
-		return e.Code == remoting.CodeServiceNotAvailable || e.Code == remoting.CodeNoPermission || e.Class == remoting.NoRoute
+	switch codeOf(err) {
+	case remoting.CodeSuccess:
+		return !errors.Is(err, context.Canceled)
+	case remoting.CodeServiceNotAvailable, remoting.CodeNoPermission:
+		return true
 	}
-	return !errors.Is(err, context.Canceled)
+	return remoting.ClassOf(err) == remoting.NoRoute
 }

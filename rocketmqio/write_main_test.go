@@ -146,3 +146,8 @@ func sentBy(t *testing.T, cfg writeConfig) (stats asyncsink.Stats) {
 	}
 	return stats
 }
+
+func processOne(t *testing.T, fn *writeFn, m OutgoingMessage, emit emitWriteResult) error {
+	t.Helper()
+	return fn.ProcessElement(t.Context(), beam.PaneInfo{}, window.GlobalWindow{}, 0, m, emit)
+}

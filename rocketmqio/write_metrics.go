@@ -52,9 +52,11 @@ func (s *writeStats) observe(r asyncsink.Report) {
 	}
 }
 
-// report carries over what happened since the last call.
-func (s *writeStats) report(ctx context.Context, now asyncsink.Stats) {
+// report carries over what happened since the last call. It is the one who asks
+// for the state, so that of two bundles the later one has the later state.
+func (s *writeStats) report(ctx context.Context, ask func() asyncsink.Stats) {
 	s.mu.Lock()
+	now := ask()
 	before, requests := s.reported, s.requests
 	s.reported, s.requests = now, nil
 	s.mu.Unlock()

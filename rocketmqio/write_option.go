@@ -28,7 +28,7 @@ const (
 	DefaultMaxBody        = 4 << 20
 	DefaultAIMDStep       = 10
 	DefaultAIMDFactor     = 0.8
-	DefaultAIMDTolerance  = 0.1
+	DefaultAIMDTolerance  = 0.2
 	DefaultWriteIdleClose = 30 * time.Second
 )
 
@@ -280,8 +280,8 @@ func WriteUnsafe(policy UnsafePolicy, statuses ...WriteStatus) WriteOption {
 
 // WritePendingMax sets how many messages a worker process has in flight at most,
 // and how many more wait: then ProcessElement does. Congestion control allows
-// fewer while brokers ask for it. 64 MiB of bodies hold it back as well. 1 to
-// 100000, default 1000.
+// fewer while brokers ask for it; 64 MiB of bodies and 256 requests hold it back as
+// well. 1 to 100000, default 1000.
 func WritePendingMax(n int) WriteOption {
 	return writeCount("pending max", n, 1, 100_000, func(c *writeConfig) { c.PendingMax = n })
 }
@@ -314,10 +314,10 @@ func WriteMaxBody(bytes int) WriteOption {
 }
 
 // WriteCongestion sets how a worker process finds out how much the brokers bear:
-// as long as they ask for less, or do not answer in time, for no more than the
-// share tolerance of what is in flight, so many messages more may be (step, 1 or
+// as long as they ask for less, or do not answer in time, for no larger share of
+// the requests than tolerance, so many messages more may be in flight (step, 1 or
 // more); else what may be in flight is multiplied by factor (between 0 and 1).
-// Defaults 10, 0.8 and 0.1.
+// Defaults 10, 0.8 and 0.2.
 func WriteCongestion(step int, factor, tolerance float64) WriteOption {
 	return func(c *writeConfig) error {
 		if step < 1 || !(factor > 0 && factor < 1) {

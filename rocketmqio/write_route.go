@@ -90,8 +90,8 @@ func (r *writeRoutes) pick(ctx context.Context, topic string) (remoting.Queue, e
 }
 
 // fixed returns the queue of a sharding key: the same as long as the session
-// lives, whatever happens to its broker, for the order of the key needs that. It
-// is the one that Java's SelectMessageQueueByHash would take.
+// lives and the queue exists, whatever happens to its broker, for the order of the
+// key needs that. It is the one that Java's SelectMessageQueueByHash would take.
 func (r *writeRoutes) fixed(ctx context.Context, topic, key string) (remoting.Queue, error) {
 	t, err := r.route(ctx, topic)
 	if err != nil {
@@ -102,6 +102,9 @@ func (r *writeRoutes) fixed(ctx context.Context, topic, key string) (remoting.Qu
 	var h int32
 	for _, unit := range utf16.Encode([]rune(key)) {
 		h = 31*h + int32(unit)
+	}
+	if t.fixed == nil {
+		t.fixed = slices.Clone(t.queues)
 	}
 	n := int(h) % len(t.fixed)
 	return t.fixed[max(n, -n)], nil
@@ -170,9 +173,6 @@ func (r *writeRoutes) refresh(ctx context.Context, topic string, t *topicRoute) 
 		return fmt.Errorf("topic %s: no broker has a queue of it that can be written to: %w", topic, errNoQueue)
 	}
 	t.queues = queues
-	if t.fixed == nil {
-		t.fixed = slices.Clone(queues)
-	}
 	return nil
 }
 
@@ -212,10 +212,16 @@ func (r *writeRoutes) answered(q remoting.Queue) {
 	delete(r.brokers, q.Broker)
 }
 
-func (r *writeRoutes) doubt(topic string) {
+// gone notes that a broker does not know a queue of the topic any more, for it has
+// fewer of them now. Sharding keys are spread anew, or no message of some would
+// ever be taken.
+func (r *writeRoutes) gone(topic string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.doubtLocked(topic)
+	if t := r.topics[topic]; t != nil {
+		t.fixed = nil
+	}
 }
 
 func (r *writeRoutes) doubtLocked(topic string) {

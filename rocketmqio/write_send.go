@@ -136,8 +136,8 @@ func (s *writeSession) send(ctx context.Context, list []*outgoing) (*remoting.Se
 		s.routes.answered(q)
 	case isBrokersFault(err):
 		s.routes.failed(q)
-	case remoting.ClassOf(err) == remoting.Permanent:
-		s.routes.doubt(q.Topic)
+	case codeOf(err) == remoting.CodeInvalidParameter:
+		s.routes.gone(q.Topic)
 	}
 	return result, err
 }

@@ -5,18 +5,22 @@ package asyncsink
 
 import (
 	"fmt"
+	"math"
 )
 
 // AIMD is a [Strategy] of additive increase and multiplicative decrease.
 //
 // It looks at windows of as many entries as the limit. A window in which the
-// destination asked for less, or did not answer in time, for more than Tolerance
-// of the entries, makes the limit smaller by Factor, at once; what was under way
-// by then says nothing any more. A window that was used in full and had less of
-// that makes the limit larger by Step.
+// destination asked for less, or did not answer in time, for a larger share of the
+// requests than Tolerance makes the limit smaller by Factor, at once; what was
+// under way by then says nothing any more. A window that was used in full and had
+// less of that makes the limit larger by Step.
 //
 // The tolerance is what tells a destination that is full from one that is busy
 // now and then: without it, one answer in twenty would bring the limit to a few.
+// A destination that is full refuses much more than that, for whoever is refused
+// makes room for the next. With a tolerance, windows have so many requests at
+// least that chance does not matter: with 0.2, twenty.
 type AIMD struct {
 	cfg AIMDConfig
 
@@ -24,6 +28,7 @@ type AIMD struct {
 	inFlight  int
 	epoch     uint64 // counts decreases
 	done      int    // entries of this window that were answered
+	requests  int    // requests of this window that were answered
 	congested int    // those of them that were to come more slowly
 	full      bool   // the limit held something back in this window
 }
@@ -38,7 +43,7 @@ type AIMDConfig struct {
 	// Factor is what a bad window leaves of the limit, more than 0 and less than
 	// 1. Default 0.8.
 	Factor float64
-	// Tolerance is the share of entries in a window that may be sent back
+	// Tolerance is the share of requests in a window that may be sent back
 	// without a decrease, 0 or more and less than 1.
 	Tolerance float64
 }
@@ -93,10 +98,19 @@ func (a *AIMD) Ended(mark uint64, r Report) {
 	if mark != a.epoch {
 		return // sent under the former limit, which has been judged
 	}
+	if r.Acknowledged+r.Congested == 0 {
+		return // it says nothing of how much the destination bears
+	}
 	a.done += r.Acknowledged + r.Congested
-	a.congested += r.Congested
+	a.requests++
+	if r.Congested > 0 {
+		a.congested++
+	}
+	if a.requests < a.enough() {
+		return
+	}
 	switch {
-	case float64(a.congested) > a.cfg.Tolerance*a.limit:
+	case float64(a.congested) > a.cfg.Tolerance*float64(a.requests):
 		a.limit = max(float64(a.cfg.Min), a.limit*a.cfg.Factor)
 		a.epoch++
 		a.nextWindow()
@@ -108,4 +122,12 @@ func (a *AIMD) Ended(mark uint64, r Report) {
 	}
 }
 
-func (a *AIMD) nextWindow() { a.done, a.congested, a.full = 0, 0, false }
+// enough is how many requests say something: of those, four may be sent back.
+func (a *AIMD) enough() int {
+	if a.cfg.Tolerance == 0 {
+		return 1
+	}
+	return int(math.Ceil(4 / a.cfg.Tolerance))
+}
+
+func (a *AIMD) nextWindow() { a.done, a.requests, a.congested, a.full = 0, 0, 0, false }

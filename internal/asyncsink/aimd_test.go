@@ -66,18 +66,24 @@ func TestAIMDGrowsByTheStepAndShrinksByTheFactor(t *testing.T) {
 }
 
 func TestAIMDBearsRefusalsUpToItsTolerance(t *testing.T) {
-	a, err := NewAIMD(AIMDConfig{Initial: 100, Max: 100, Tolerance: 0.1, Factor: 0.5})
+	a, err := NewAIMD(AIMDConfig{Initial: 100, Max: 100, Tolerance: 0.2, Factor: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	window := func(congested int) {
-		a.Ended(a.Started(100), Report{Entries: 100, Acknowledged: 100 - congested, Congested: congested})
+	window := func(congested int) { // of 20 requests with 5 entries
+		for i := range 20 {
+			r := Report{Entries: 5, Acknowledged: 5}
+			if i < congested {
+				r = Report{Entries: 5, Congested: 5}
+			}
+			a.Ended(a.Started(5), r)
+		}
 	}
-	if window(10); a.Limit() != 100 {
-		t.Errorf("10 of 100 refused made the limit %d", a.Limit())
+	if window(4); a.Limit() != 100 {
+		t.Errorf("4 of 20 refused made the limit %d", a.Limit())
 	}
-	if window(11); a.Limit() != 50 {
-		t.Errorf("11 of 100 refused made the limit %d, want 50", a.Limit())
+	if window(5); a.Limit() != 50 {
+		t.Errorf("5 of 20 refused made the limit %d, want 50", a.Limit())
 	}
 }
 
@@ -127,7 +133,7 @@ func TestTheLimitSettlesAtWhatTheDestinationBears(t *testing.T) {
 			mu.Unlock()
 			verdicts[0] = Verdict[string]{}
 		}
-		strategy, err := NewAIMD(AIMDConfig{Initial: 1000, Max: 1000, Step: 5, Factor: 0.9, Tolerance: 0.1})
+		strategy, err := NewAIMD(AIMDConfig{Initial: 1000, Max: 1000, Step: 5, Factor: 0.9, Tolerance: 0.2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,265 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rocketmqio
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/asyncsink"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
+)
+
+func TestWriteOptionsThatCannotWorkAreRefused(t *testing.T) {
+	for want, opts := range map[string][]WriteOption{
+		"EXACTLY_ONCE is not there yet: use AT_LEAST_ONCE": {WriteGuarantee(ExactlyOnce)},
+		`guarantee "twice"`:             {WriteGuarantee("twice")},
+		`topic "no topic"`:              {WriteTopic("no topic")},
+		"topic is empty":                {WriteTopic("")},
+		"has 128 characters":            {WriteTopic(strings.Repeat("t", 128))},
+		`tag "a|b"`:                     {WriteTag("a|b")},
+		`group "a b"`:                   {WriteGroup("a b")},
+		"send timeout 0s":               {WriteSendTimeout(0)},
+		"retries -1":                    {WriteRetries(-1)},
+		"pending max 0":                 {WritePendingMax(0)},
+		"patience 0s":                   {WritePatience(0)},
+		"batch of 0 messages":           {WriteBatch(0, 1<<20)},
+		"linger -1ns":                   {WriteLinger(-1)},
+		"congestion step 0":             {WriteCongestion(0, 0.5, 0)},
+		"factor 1":                      {WriteCongestion(1, 1, 0)},
+		"AIMD tolerance 1":              {WriteCongestion(1, 0.5, 1)},
+		`policy "maybe"`:                {WriteUnsafe("maybe")},
+		`status "SEND_OK"`:              {WriteUnsafe(FailUnsafe, StatusSendOK)},
+		"credentials resolver is empty": {WriteCredentials("")},
+		"one of them is empty":          {WriteStaticCredentials("a", "")},
+		"an option is nil":              {nil},
+		"max body 0":                    {WriteMaxBody(0)},
+		"idle close 0s":                 {WriteIdleClose(0)},
+	} {
+		if _, err := newWriteConfig("h:9876", opts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+	if _, err := newWriteConfig("", nil); err == nil {
+		t.Error("no name servers were accepted")
+	}
+	c, err := newWriteConfig("http://MQ_INST_1_abc.region.example.com:80", []WriteOption{WriteTopic(strings.Repeat("t", 127)), WriteMaxBody(1 << 10)})
+	if err != nil || c.Namespace != "MQ_INST_1_abc" || c.BatchBytes != 1<<10 {
+		t.Errorf("got %+v, %v, want the namespace of the host, and batches within the largest body", c, err)
+	}
+}
+
+func TestWritePanicsWhileThePipelineIsBuilt(t *testing.T) {
+	for want, build := range map[string]func(beam.Scope){
+		"EXACTLY_ONCE":                        func(s beam.Scope) { Write(s, "h:1", beam.Create(s, OutgoingMessage{}), WriteGuarantee(ExactlyOnce)) },
+		"the input is of type int":            func(s beam.Scope) { Write(s, "h:1", beam.Create(s, 1)) },
+		"give one with WriteTopic":            func(s beam.Scope) { Write(s, "h:1", beam.Create(s, coders.Message{})) },
+		"the input is no PCollection of this": func(s beam.Scope) { Write(s, "h:1", beam.PCollection{}) },
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "rocketmqio.Write: ") || !strings.Contains(got, want) {
+					t.Errorf("got %q, want a panic with %q", got, want)
+				}
+			}()
+			_, s := beam.NewPipelineWithRoot()
+			build(s)
+		}()
+	}
+}
+
+// full has something in each field.
+var full = OutgoingMessage{
+	Topic: "t", Tag: "tag", Keys: []string{"k1", "k2"}, Properties: map[string]string{"a": "1", "b": "", "ü": "\xa4"}, Body: []byte{0, 1},
+	ShardingKey: "s", DelayLevel: 3, DeliverAt: time.Date(2026, 11, 30, 1, 2, 3, 4, time.UTC), UniqueKey: "u",
+}
+
+// B27: nothing of a record is lost in a shuffle.
+func TestOutgoingMessagesAndResultsSurviveAShuffle(t *testing.T) {
+	for _, m := range []OutgoingMessage{full, {}, {Body: []byte("x")}} {
+		data, err := EncodeOutgoingMessage(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := DecodeOutgoingMessage(data); err != nil || !got.Equal(m) {
+			t.Errorf("got %+v, %v, want %+v", got, err, m)
+		}
+	}
+	r := WriteResult{Topic: "t", UniqueKey: "u", Keys: []string{"k"}, Broker: "b", QueueID: 3, QueueOffset: 1 << 40, MessageID: "id",
+		Status: StatusFlushDiskTimeout, Attempts: 2, Repeated: true, Error: "e", Message: &full}
+	for _, r := range []WriteResult{r, {}} {
+		data, err := EncodeWriteResult(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := DecodeWriteResult(data); err != nil || !got.Equal(r) {
+			t.Errorf("got %+v, %v, want %+v", got, err, r)
+		}
+	}
+	for typ, want := range map[reflect.Type]int{reflect.TypeFor[OutgoingMessage](): 9, reflect.TypeFor[WriteResult](): 13} {
+		if typ.NumField() != want {
+			t.Errorf("%v has %d fields: extend its coder and this test", typ, typ.NumField())
+		}
+	}
+	if _, err := EncodeOutgoingMessage(OutgoingMessage{DeliverAt: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
+		t.Error("a time that does not fit was written")
+	}
+}
+
+func TestDamagedAndForeignRecordsAreRefused(t *testing.T) {
+	data, _ := EncodeOutgoingMessage(full)
+	for n := range data {
+		if m, err := DecodeOutgoingMessage(data[:n]); err == nil && m.Equal(full) || err != nil && !errors.Is(err, coders.ErrMalformed) {
+			t.Errorf("%d of %d bytes: %+v, %v", n, len(data), m, err)
+		}
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want error
+	}{
+		"nothing":      {nil, coders.ErrMalformed},
+		"the future":   {[]byte{8, 2}, coders.ErrVersion},
+		"no version":   {[]byte{18, 1, 't'}, coders.ErrMalformed},
+		"a half field": {[]byte{8, 1, 18, 9}, coders.ErrMalformed},
+	} {
+		if _, err := DecodeOutgoingMessage(c.data); !errors.Is(err, c.want) {
+			t.Errorf("%s as a message: %v, want %v", name, err, c.want)
+		}
+		if _, err := DecodeWriteResult(c.data); !errors.Is(err, c.want) {
+			t.Errorf("%s as a result: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+func FuzzDecodeOutgoingMessage(f *testing.F) {
+	data, _ := EncodeOutgoingMessage(full)
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := DecodeOutgoingMessage(data)
+		if err != nil {
+			if !errors.Is(err, coders.ErrMalformed) && !errors.Is(err, coders.ErrVersion) {
+				t.Fatalf("an error of no kind: %v", err)
+			}
+			return
+		}
+		again, err := EncodeOutgoingMessage(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, err := DecodeOutgoingMessage(again); err != nil || !same.Equal(m) {
+			t.Fatalf("%+v came back as %+v, %v", m, same, err)
+		}
+	})
+}
+
+// A message that was read is passed on with what its producer gave it, and without
+// what RocketMQ noted at it: else no sink would take it.
+func TestAMessageThatWasReadCanBePassedOn(t *testing.T) {
+	read := coders.Message{
+		Topic: "from", Tag: "tag", Keys: []string{"k"}, UniqueKey: "u", Body: []byte("x"),
+		Properties: map[string]string{"colour": "red", "MSG_REGION": "DefaultRegion", "TRACE_ON": "true", "CLUSTER": "c", "WAIT": "true", "MIN_OFFSET": "0", "REAL_TOPIC": "t"},
+	}
+	want := OutgoingMessage{Tag: "tag", Keys: []string{"k"}, UniqueKey: "u", Body: []byte("x"), Properties: map[string]string{"colour": "red"}}
+	got := Outgoing(read)
+	if !got.Equal(want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	got.Topic = "to"
+	if err := checkMessage(&got, DefaultMaxBody, false); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestADelayAndATransactionDoNotGoTogether(t *testing.T) {
+	m := OutgoingMessage{Topic: "t", Body: []byte("x"), DelayLevel: 1}
+	if err := checkMessage(&m, DefaultMaxBody, true); err == nil || !strings.Contains(err.Error(), "a transaction") {
+		t.Errorf("got %v", err)
+	}
+	m.DelayLevel = 0
+	if err := checkMessage(&m, DefaultMaxBody, true); err != nil {
+		t.Error(err)
+	}
+}
+
+// Y10: tags follow the rules of brokers, which have no limit of length.
+func TestTagsThatConsumersCanSelectByAreTaken(t *testing.T) {
+	for _, tag := range []string{"", "a", strings.Repeat("t", 17), strings.Repeat("t", 128), "标签", "a b", "a*"} {
+		if err := checkTag(tag); err != nil {
+			t.Errorf("tag %q: %v", tag, err)
+		}
+	}
+	for _, tag := range []string{"*", " a", "a ", "a||b", "a\nb", "\xa4"} {
+		if checkTag(tag) == nil {
+			t.Errorf("tag %q was taken", tag)
+		}
+	}
+}
+
+// L26: what each answer means for a message.
+func TestAnswersAreJudged(t *testing.T) {
+	answer := func(code int, class remoting.Class, text string) error {
+		return fmt.Errorf("sending: %w", &remoting.Error{Code: code, Class: class, Err: errors.New(text)})
+	}
+	for _, c := range []struct {
+		err  error
+		want asyncsink.Judgement
+	}{
+		{answer(remoting.CodeSystemBusy, remoting.Throttled, ""), asyncsink.Congested},
+		{answer(remoting.CodeFlowControl, remoting.Throttled, ""), asyncsink.Congested},
+		{answer(remoting.CodeSystemError, remoting.Throttled, "timer message is under flow control"), asyncsink.Congested},
+		{answer(remoting.CodeSystemError, remoting.Transient, "UNKNOWN_ERROR"), asyncsink.Retry},
+		{answer(remoting.CodeSystemError, remoting.Transient, "accurate timer message is not enabled, timerWheelEnable is false"), asyncsink.Final},
+		{answer(remoting.CodeSystemError, remoting.Transient, "message body size exceeded"), asyncsink.Alone},
+		{answer(remoting.CodeSystemError, remoting.Transient, "in-sync replicas not enough"), asyncsink.Wait},
+		{answer(remoting.CodeMessageIllegal, remoting.Permanent, ""), asyncsink.Alone},
+		{answer(remoting.CodeServiceNotAvailable, remoting.Transient, ""), asyncsink.Wait},
+		{answer(remoting.CodeTopicNotExist, remoting.NoRoute, ""), asyncsink.Wait},
+		{answer(remoting.CodeNotLeaderForQueue, remoting.NoRoute, ""), asyncsink.Wait},
+		{answer(remoting.CodeNoPermission, remoting.Permanent, "AuthorizationException"), asyncsink.Final},
+		{answer(remoting.CodeNoPermission, remoting.Permanent, "the broker[1.2.3.4] sending message is forbidden"), asyncsink.Wait},
+		{answer(remoting.CodeInvalidParameter, remoting.Permanent, "request queueId[9] is illegal"), asyncsink.Retry},
+		{answer(remoting.CodeVersionNotSupported, remoting.Permanent, ""), asyncsink.Final},
+		{answer(0, remoting.Permanent, "certificate"), asyncsink.Final},
+		{answer(0, remoting.Transient, "EOF"), asyncsink.Retry},
+		{&missingTopic{answer(remoting.CodeTopicNotExist, remoting.NoRoute, "")}, asyncsink.Final},
+		{&unsafeStatus{StatusFlushDiskTimeout, FailUnsafe}, asyncsink.Final},
+		{&unsafeStatus{StatusFlushDiskTimeout, RetryUnsafe}, asyncsink.Retry},
+		{errNoQueue, asyncsink.Wait},
+		{fmt.Errorf("x: %w", asyncsink.ErrTimeout), asyncsink.TimedOut},
+	} {
+		if got := judgeSend(c.err); got != c.want {
+			t.Errorf("%v: got %v, want %v", c.err, got, c.want)
+		}
+	}
+}
+
+func TestUniqueKeysDiffer(t *testing.T) {
+	keys, seen := newUniqueKeys(), map[string]bool{}
+	now := time.Now()
+	for range 200_000 {
+		key := keys.next(now)
+		if seen[key] || len(key) != 32 {
+			t.Fatalf("key %s came before, or is no key", key)
+		}
+		seen[key] = true
+	}
+}
+
+func BenchmarkConvert(b *testing.B) {
+	s := &writeSession{keys: newUniqueKeys(), cfg: writeConfig{Topic: "t", MaxBody: DefaultMaxBody}}
+	body := make([]byte, 1024)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.convert(b.Context(), &written{message: OutgoingMessage{Body: body}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
