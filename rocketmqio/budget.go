@@ -22,6 +22,7 @@ type budget struct {
 	mu       sync.Mutex
 	messages int
 	bytes    int
+	peak     int           // of bytes
 	freed    chan struct{} // closed and replaced when something was given back
 }
 
@@ -47,12 +48,30 @@ func (b *budget) await(ctx context.Context) bool {
 	}
 }
 
+// isSpent says that nothing more may be pulled for now.
+func (b *budget) isSpent() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.messages >= b.mostMessages || b.bytes >= b.mostBytes
+}
+
+// peakBytes is the most that was kept ready since it was last asked for, in bytes
+// of bodies.
+func (b *budget) peakBytes() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	peak := b.peak
+	b.peak = b.bytes
+	return int64(peak)
+}
+
 // take counts what came, give (negative numbers) what went.
 func (b *budget) take(messages, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.messages += messages
 	b.bytes += bytes
+	b.peak = max(b.peak, b.bytes)
 	if messages < 0 || bytes < 0 {
 		close(b.freed)
 		b.freed = make(chan struct{})

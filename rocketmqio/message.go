@@ -4,6 +4,7 @@
 package rocketmqio
 
 import (
+	"net/netip"
 	"strings"
 	"time"
 
@@ -11,12 +12,22 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
+// recorder makes records. Messages that come after each other mostly are of the
+// same producer, whose address it writes once. It is for one goroutine.
+type recorder struct {
+	host   netip.AddrPort
+	asText string
+}
+
 // record makes the record of a message. The body is shared with the pull's
 // answer, which nobody else keeps.
-func record(m *remoting.Message) coders.Message {
+func (c *recorder) record(m *remoting.Message) coders.Message {
+	if m.BornHost != c.host || c.asText == "" {
+		c.host, c.asText = m.BornHost, m.BornHost.String()
+	}
 	out := coders.Message{
 		Topic: m.Topic, Broker: m.Broker, QueueID: int32(m.QueueID), QueueOffset: m.QueueOffset, MessageID: m.OffsetID(),
-		Body: m.Body, BornTime: m.Born, StoreTime: m.Stored, BornHost: m.BornHost.String(), ReconsumeTimes: int32(m.ReconsumeTimes),
+		Body: m.Body, BornTime: m.Born, StoreTime: m.Stored, BornHost: c.asText, ReconsumeTimes: int32(m.ReconsumeTimes),
 	}
 	for name, value := range m.Properties.All() {
 		switch name {

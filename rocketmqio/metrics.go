@@ -26,6 +26,7 @@ var (
 	undecodableCounter  = beam.NewCounter(metricsPrefix, "undecodable")
 	latencyDistribution = beam.NewDistribution(metricsPrefix, "read_latency_ms")
 	backlogDistribution = beam.NewDistribution(metricsPrefix, "queue_backlog")
+	readyDistribution   = beam.NewDistribution(metricsPrefix, "ready_bytes")
 )
 
 // stats counts what happens in the background; the next bundle carries it over.

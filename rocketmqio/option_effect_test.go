@@ -71,7 +71,7 @@ func TestThresholdsBoundWhatIsKeptReady(t *testing.T) {
 		kept := 0
 		for _, r := range readers {
 			r.mu.Lock()
-			n := len(r.waiting)
+			n := r.waiting.count
 			r.mu.Unlock()
 			if n >= perQueue+batch {
 				t.Fatalf("%d messages of a queue are ready, want about %d", n, perQueue)

@@ -37,13 +37,14 @@ func decodeRange(data []byte) (offsetRange, error) {
 	return r, nil
 }
 
-// How long one call of ProcessElement lasts. On prism all queues share a bundle
-// and are processed one after another, and nothing leaves a bundle before its
-// end: so a call takes what is there and returns.
+// How long one call of ProcessElement lasts at most. On prism queues may share a
+// bundle and are processed one after another, and nothing leaves a bundle before
+// its end: so a call takes what is there and returns, unless its queue lags
+// behind and no other waits.
 const (
-	mostRecords = 5000
-	mostTime    = 250 * time.Millisecond
-	atOnce      = 100 // messages between two looks at the clock
+	mostRecords = 20_000
+	mostTime    = time.Second
+	mostBodies  = 32 << 20 // bytes
 	// longestLook is how long a bounded reading waits before it asks whether its
 	// pulls still go well.
 	longestLook = time.Second
@@ -96,22 +97,25 @@ type emitters struct {
 	commit  func(commitPoint)
 }
 
-// read emits what there is of a queue, without waiting, and says how far it came.
-// end is where the restriction ended when the call began.
+// read emits what there is of a queue, and what goes on to come while the broker
+// has more and no other queue waits for its turn, and says how far it came. end
+// is where the restriction ended when the call began.
 func (fn *queueSource) read(ctx context.Context, s *session, r *reader, rt *sdf.LockRTracker, end int64, out emitters) (readSome, error) {
 	defer s.stats.report(ctx)
 	if err := r.verdict(); err != nil {
 		return readSome{}, err
 	}
-	began, more := time.Now(), true
+	until, more := time.Now().Add(mostTime), true
 	some := readSome{reached: r.position()}
-	for more && some.emitted < mostRecords && time.Since(began) < mostTime && ctx.Err() == nil {
+	for more && some.emitted < mostRecords && some.bytes < mostBodies && time.Now().Before(until) && ctx.Err() == nil {
 		var err error
 		if more, err = fn.emitWaiting(ctx, r, rt, end, out, &some); err != nil {
 			return some, err
 		}
+		more = more || !some.ended && s.awaitMore(ctx, r, until)
 	}
 	emittedCounter.Inc(ctx, int64(some.emitted))
+	readyDistribution.Update(ctx, s.budget.peakBytes())
 	backlogDistribution.Update(ctx, r.backlog(some.reached))
 	return some, ctx.Err()
 }
@@ -119,7 +123,8 @@ func (fn *queueSource) read(ctx context.Context, s *session, r *reader, rt *sdf.
 // emitWaiting claims and emits some of what waits, and says whether there may be
 // more.
 func (fn *queueSource) emitWaiting(ctx context.Context, r *reader, rt *sdf.LockRTracker, end int64, out emitters, some *readSome) (more bool, err error) {
-	messages, reached := r.take(min(mostRecords-some.emitted, atOnce))
+	messages, reached := r.take(mostRecords - some.emitted)
+	now := time.Now()
 	for i := range messages {
 		m := &messages[i]
 		if !rt.TryClaim(m.QueueOffset) {
@@ -131,11 +136,13 @@ func (fn *queueSource) emitWaiting(ctx context.Context, r *reader, rt *sdf.LockR
 			corruptCounter.Inc(ctx, 1)
 			return false, fmt.Errorf("rocketmqio.Read: message at offset %d of queue %s: %w", m.QueueOffset, r.queue, m.Err)
 		}
-		now := time.Now()
 		some.latest = fn.Config.eventTime(m, now)
-		latencyDistribution.Update(ctx, max(now.Sub(m.Stored).Milliseconds(), 0))
-		out.message(mtime.FromTime(some.latest), record(m))
+		if i == 0 || i == len(messages)-1 { // the longest and the shortest
+			latencyDistribution.Update(ctx, max(now.Sub(m.Stored).Milliseconds(), 0))
+		}
+		out.message(mtime.FromTime(some.latest), some.records.record(m))
 		some.emitted++
+		some.bytes += len(m.Body)
 	}
 	if reached > some.reached && !rt.TryClaim(reached-1) { // nothing wanted lay in between
 		some.refused(reached-1, end)
@@ -148,9 +155,11 @@ func (fn *queueSource) emitWaiting(ctx context.Context, r *reader, rt *sdf.LockR
 // readSome is how a read went.
 type readSome struct {
 	emitted int
+	bytes   int       // of bodies
 	reached int64     // the first offset that was not handed on
 	latest  time.Time // event time of the last message
 	ended   bool      // the tracker refused a claim
+	records recorder
 }
 
 // refused notes that the tracker refused to go on to an offset: because the

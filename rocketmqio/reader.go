@@ -31,21 +31,23 @@ type reader struct {
 	idle    idle.Pause
 
 	mu       sync.Mutex
-	taken    int64              // the first offset that no bundle has taken
-	pulled   int64              // the first offset that has not been pulled
-	max      int64              // the queue's end, as last heard
-	caughtUp bool               // the last pull was answered and the queue's end is seen
-	ended    bool               // nothing more is kept
-	touched  time.Time          // when a bundle last asked for the queue
-	waiting  []remoting.Message // in order
-	bytes    int
+	taken    int64     // the first offset that no bundle has taken
+	pulled   int64     // the first offset that has not been pulled
+	max      int64     // the queue's end, as last heard
+	caughtUp bool      // the last pull was answered and the queue's end is seen
+	ended    bool      // nothing more is kept
+	touched  time.Time // when a bundle last asked for the queue
+	waiting  waiting
+	since    time.Time     // when waiting began to: the first of them came, or some were taken
 	fault    error         // ends the reading
 	room     chan struct{} // closed and replaced when something was taken
+	came     chan struct{} // closed and replaced when a pull was answered
 	commit   committed
 }
 
 func newReader(s *session, q Queue, offset, end int64) *reader {
-	r := &reader{session: s, queue: q, end: end, taken: offset, pulled: offset, max: offset, room: make(chan struct{})}
+	r := &reader{session: s, queue: q, end: end, taken: offset, pulled: offset, max: offset,
+		room: make(chan struct{}), came: make(chan struct{})}
 	r.health = health.New(s.cfg.StallTimeout, s.log.With("queue", q.String()), time.Now())
 	if s.cfg.RateLimit > 0 {
 		r.limiter = rate.NewLimiter(rate.Limit(s.cfg.RateLimit), max(int(s.cfg.RateLimit), 1))
@@ -67,10 +69,10 @@ func (r *reader) position() int64 {
 func (r *reader) ready() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.waiting) > 0 && r.heldBack() > 0 {
+	if r.waiting.count > 0 && r.heldBack() > 0 {
 		return r.fault != nil
 	}
-	return len(r.waiting) > 0 || r.pulled > r.taken || r.fault != nil
+	return r.waiting.count > 0 || r.pulled > r.taken || r.fault != nil
 }
 
 // heldBack is how long the rate limit lets nothing pass.
@@ -87,7 +89,7 @@ func (r *reader) heldBack() time.Duration {
 func (r *reader) patience(d time.Duration) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if held := r.heldBack(); len(r.waiting) > 0 && held > 0 {
+	if held := r.heldBack(); r.waiting.count > 0 && held > 0 {
 		return min(d, held)
 	}
 	return d
@@ -154,7 +156,7 @@ func (r *reader) awaitRoom() bool {
 	for {
 		r.mu.Lock()
 		over := r.pulled >= r.end
-		full, room := len(r.waiting) >= r.session.cfg.QueueThreshold || r.bytes >= mostQueueBytes, r.room
+		full, room := r.waiting.count >= r.session.cfg.QueueThreshold || r.waiting.bytes >= mostQueueBytes, r.room
 		r.mu.Unlock()
 		switch {
 		case over || r.ctx.Err() != nil:
@@ -174,22 +176,21 @@ func (r *reader) awaitRoom() bool {
 func (r *reader) took(p *remoting.PullResult) {
 	now := time.Now()
 	r.health.Answered(now)
-	bytes := 0
-	for i := range p.Messages {
-		bytes += len(p.Messages[i].Body)
-	}
 	r.mu.Lock()
 	if r.ended {
 		r.mu.Unlock()
 		return
 	}
-	r.session.budget.take(len(p.Messages), bytes)
-	r.waiting = append(r.waiting, p.Messages...)
-	r.bytes += bytes
+	if r.waiting.count == 0 {
+		r.since = now
+	}
+	r.session.budget.take(len(p.Messages), r.waiting.add(p.Messages))
 	r.max = p.Max
 	advanced := p.Next > r.pulled
 	r.pulled = max(r.pulled, p.Next)
 	r.caughtUp = r.pulled >= p.Max
+	close(r.came)
+	r.came = make(chan struct{})
 	r.mu.Unlock()
 	r.session.stats.pulled.Add(int64(len(p.Messages)))
 	if advanced {
@@ -248,13 +249,13 @@ func (r *reader) verdict() error {
 	return nil
 }
 
-// take removes up to most messages from the front, and returns the offset that
-// the position has reached with them: behind messages that were not wanted, too,
-// once nothing waits any more.
+// take removes up to most messages from the front, those of one pull, and returns
+// the offset that the position has reached with them: behind messages that were
+// not wanted, too, once nothing waits any more.
 func (r *reader) take(most int) (messages []remoting.Message, reached int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	most = min(most, len(r.waiting))
+	most = min(most, r.waiting.first())
 	if r.limiter != nil {
 		for n := range most {
 			if !r.limiter.Allow() {
@@ -263,31 +264,27 @@ func (r *reader) take(most int) (messages []remoting.Message, reached int64) {
 			}
 		}
 	}
-	messages = r.waiting[:most:most]
-	r.waiting = r.waiting[most:]
+	messages, bytes := r.waiting.take(most)
 	switch {
-	case len(r.waiting) == 0:
-		r.waiting = nil
+	case r.waiting.count == 0:
 		r.taken = r.pulled
 	case most > 0:
 		r.taken = messages[most-1].QueueOffset + 1
 	}
-	r.forget(messages)
+	r.forget(most, bytes)
+	if most > 0 {
+		r.since = time.Now()
+	}
 	return messages, r.taken
 }
 
-// forget gives back what the messages had taken of the limits. The caller holds
-// the lock.
-func (r *reader) forget(messages []remoting.Message) {
-	if len(messages) == 0 {
+// forget gives back what messages had taken of the limits. The caller holds the
+// lock.
+func (r *reader) forget(messages, bytes int) {
+	if messages == 0 {
 		return
 	}
-	bytes := 0
-	for i := range messages {
-		bytes += len(messages[i].Body)
-	}
-	r.bytes -= bytes
-	r.session.budget.take(-len(messages), -bytes)
+	r.session.budget.take(-messages, -bytes)
 	close(r.room)
 	r.room = make(chan struct{})
 }
@@ -298,8 +295,8 @@ func (r *reader) giveUp() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended = true
-	r.forget(r.waiting)
-	r.waiting = nil
+	r.forget(r.waiting.count, r.waiting.bytes)
+	r.waiting = waiting{}
 }
 
 // loseSight says that a pull failed: what the queue holds is not known until the

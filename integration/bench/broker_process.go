@@ -53,11 +53,17 @@ type brokerProcess struct {
 }
 
 func startEmbedded(_ context.Context, legs []string) (server, error) {
+	return startBrokerProcess(append([]string{brokerName}, legs...)...)
+}
+
+// startBrokerProcess starts this program again with a hidden command that runs
+// a broker and says in one line where it listens.
+func startBrokerProcess(args ...string) (*brokerProcess, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	p := &brokerProcess{command: exec.Command(self, append([]string{brokerName}, legs...)...)}
+	p := &brokerProcess{command: exec.Command(self, args...)}
 	p.command.Stderr = os.Stderr
 	input, err := p.command.StdinPipe()
 	if err != nil {

@@ -73,11 +73,15 @@ func (f *liteFlags) check() error {
 			return fmt.Errorf("--%s %d: want at least %d", n.flag, n.value, n.low)
 		}
 	}
-	switch f.target {
+	return checkTarget(f.target)
+}
+
+func checkTarget(target string) error {
+	switch target {
 	case targetReal, targetEmbedded, targetBoth:
 		return nil
 	}
-	return fmt.Errorf("--target %q: want real, embedded or both", f.target)
+	return fmt.Errorf("--target %q: want real, embedded or both", target)
 }
 
 func (f *liteFlags) run(ctx context.Context, stdout, stderr io.Writer) error {

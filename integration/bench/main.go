@@ -5,6 +5,8 @@
 // does the same work, on a real RocketMQ and on the embedded broker.
 //
 //	go run ./integration/bench lite
+//	go run ./integration/bench read
+//	go run ./integration/bench memory
 //
 // Progress goes to stderr, a table to stdout; the last line of stdout is a JSON
 // object with medians.
@@ -35,6 +37,6 @@ func command() *cobra.Command {
 		Use: "bench", Short: "Compare this module with the least program that does the same work",
 		SilenceUsage: true, SilenceErrors: true, Args: cobra.NoArgs,
 	}
-	root.AddCommand(liteCommand(), brokerCommand())
+	root.AddCommand(liteCommand(), brokerCommand(), readCommand(), memoryCommand(), slowReaderCommand(), normalBrokerCommand())
 	return root
 }

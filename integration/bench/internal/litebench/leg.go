@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/comparison"
+	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/usage"
 )
 
 // Load is what a leg handles, and how.
@@ -61,9 +62,9 @@ func (l *Leg) Run(ctx context.Context, side comparison.Side) (comparison.Run, er
 		do = l.pipeline
 	}
 	runtime.GC() // the other side's garbage is not this one's to collect
-	before := usage()
+	before := usage.Now()
 	err := do(ctx, t)
-	spent := usage().minus(before)
+	spent := usage.Now().Minus(before)
 	if err != nil {
 		return comparison.Run{}, fmt.Errorf("%v leg on topic %q: %w", side, Topic(l.Name), err)
 	}
@@ -71,7 +72,7 @@ func (l *Leg) Run(ctx context.Context, side comparison.Side) (comparison.Run, er
 		return comparison.Run{}, fmt.Errorf("%v leg on topic %q: %d of %d messages were not acknowledged", side, Topic(l.Name), missing, l.Messages)
 	}
 	return comparison.Run{
-		Messages: l.Messages, Elapsed: t.elapsed(), FirstAck: t.firstAck(), CPU: t.cpu(), Allocations: spent.allocations, AllocatedBytes: spent.bytes,
+		Messages: l.Messages, Elapsed: t.elapsed(), FirstAck: t.firstAck(), CPU: t.cpu(), Allocations: spent.Allocations, AllocatedBytes: spent.Bytes,
 		Calls: int(t.calls.Load()), LargestCall: int(t.largest.Load()),
 	}, nil
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/usage"
 )
 
 // tally counts what a leg did. Nothing in it waits or allocates.
@@ -39,7 +41,7 @@ func (t *tally) received(at time.Time) {
 		}
 		if t.first.CompareAndSwap(first, ns) {
 			if first == math.MaxInt64 {
-				t.cpuFirst.Store(int64(cpuTime()))
+				t.cpuFirst.Store(int64(usage.CPU()))
 			}
 			return
 		}
@@ -68,7 +70,7 @@ func (t *tally) ack(i int) {
 	}
 	if n == int64(len(t.acked)) {
 		t.last.Store(time.Now().UnixNano())
-		t.cpuLast.Store(int64(cpuTime()))
+		t.cpuLast.Store(int64(usage.CPU()))
 		close(t.done)
 	}
 }

@@ -3,15 +3,15 @@
 
 //go:build unix
 
-package litebench
+package usage
 
 import (
 	"syscall"
 	"time"
 )
 
-// cpuTime is the processor time of this process, in the system and out of it.
-func cpuTime() time.Duration {
+// CPU is the processor time of this process, in the system and out of it.
+func CPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0

@@ -3,9 +3,9 @@
 
 //go:build !unix
 
-package litebench
+package usage
 
 import "time"
 
-// cpuTime is not known here.
-func cpuTime() time.Duration { return 0 }
+// CPU is not known here.
+func CPU() time.Duration { return 0 }
