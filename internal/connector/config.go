@@ -70,6 +70,8 @@ type Source struct {
 	Tags  []string
 	SQL   string
 	Start Start
+	// OutOfRange says what to do when a queue does not hold the position.
+	OutOfRange OutOfRange
 	// Stop ends the reading at the first message stored then or later; zero for
 	// never.
 	Stop           time.Time
@@ -104,6 +106,17 @@ type Start struct {
 	At     time.Time
 	Offset int64
 }
+
+// OutOfRange says what to do when a queue does not hold the position to read
+// from.
+type OutOfRange string
+
+// What to do then.
+const (
+	FailOutOfRange OutOfRange = "fail"
+	ToEarliest     OutOfRange = "earliest"
+	ToLatest       OutOfRange = "latest"
+)
 
 // Guarantee is what a sink promises of each message.
 type Guarantee string

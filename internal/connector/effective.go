@@ -36,7 +36,7 @@ func Effective(with map[string]string, use Use, columns sqltype.Schema) ([]Setti
 		switch {
 		case given:
 			settings = append(settings, Setting{k.Name, o.shown(k.Name, value), true})
-		case k.Default != "" && k.Default != unset && k.Refused == "" && o.matters(k.Name, use, kind):
+		case k.Default != "" && k.Default != unset && k.Refused == "" && k.Idle == "" && o.matters(k.Name, use, kind):
 			settings = append(settings, Setting{k.Name, k.Default, false})
 		}
 	}

@@ -40,6 +40,9 @@ type Key struct {
 	// Refused is why any other value than the default is refused; empty for keys
 	// that have an effect.
 	Refused string
+	// Idle is why the key has no effect, though its words are all taken: scripts
+	// commonly carry it.
+	Idle string
 
 	read func(c *Config, text string) error
 }
@@ -187,6 +190,14 @@ func fixed(name, typ, fallback, meaning, reason string) Key {
 		}
 		return fmt.Errorf("%s: leave the option out, or set it to %s", reason, fallback)
 	}}
+}
+
+// idle takes any of its words, and none has an effect.
+func idle(name, fallback string, words []string, meaning, reason string) Key {
+	var none string
+	k := choice(name, fallback, words, meaning, func(*Config) *string { return &none })
+	k.Idle = reason
+	return k
 }
 
 // durationUnits are those of Flink; a number without a unit is milliseconds.

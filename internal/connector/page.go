@@ -32,8 +32,13 @@ func writeKeys(b *strings.Builder, connector string) {
 	keys := mustKeys(connector)
 	b.WriteString("\n| Key | Type | Default | Needed | Meaning |\n|---|---|---|---|---|\n")
 	for _, k := range keys {
-		if k.Refused == "" {
+		if k.Refused == "" && k.Idle == "" {
 			fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", keyCell(k), k.Type, code(k.Default), needed(k.Required), cell(k.Meaning))
+		}
+	}
+	for _, k := range keys {
+		if k.Idle != "" {
+			fmt.Fprintf(b, "\n%s (%s) is taken and has no effect: %s.\n", keyCell(k), k.Type, k.Idle)
 		}
 	}
 	if !slices.ContainsFunc(keys, func(k Key) bool { return k.Refused != "" }) {

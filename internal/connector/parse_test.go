@@ -60,7 +60,7 @@ func TestDefaults(t *testing.T) {
 		Connector: Remoting, OnDecodeError: SkipErrors,
 		Client: Client{Endpoints: "ns:9876", RequestTimeout: 30 * time.Second, DiscoveryInterval: 10 * time.Second},
 		Format: format.Config{Kind: format.Delimited, Charset: "UTF-8", FieldDelimiter: "\x01", LineDelimiter: "\n", LengthCheck: format.CheckNone},
-		Source: Source{Topics: []string{"in"}, Group: "g", Start: Start{Mode: Latest}, PullBatchSize: 32, QueueThreshold: 1000, TotalThreshold: 10000,
+		Source: Source{Topics: []string{"in"}, Group: "g", Start: Start{Mode: Latest}, OutOfRange: FailOutOfRange, PullBatchSize: 32, QueueThreshold: 1000, TotalThreshold: 10000,
 			PullTimeout: 20 * time.Second, RetryDelay: 3 * time.Second, CommitInterval: 5 * time.Second},
 		Sink: Sink{Topic: "out", Group: "PID-flink-producer", Guarantee: AtLeastOnce, SendTimeout: 5 * time.Second, Retries: 3, PendingMax: 1000},
 	}
@@ -116,7 +116,7 @@ var samples = map[string]string{
 	"rocketmq.client.message.encoding": "GBK", "rocketmq.client.message.field.delimiter": "|", "rocketmq.client.message.line.delimiter": ";", "rocketmq.client.message.length.check": "pad",
 	"format": "json", "rocketmq.source.decode.errors": "fail", "json.fail-on-missing-field": "true", "json.timestamp-format.standard": "iso-8601", "csv.field-delimiter": ";",
 	"csv.quote-character": "'", "csv.null-literal": "NULL",
-	"rocketmq.source.startup.scan.mode": "earliest", "rocketmq.source.startup.offset.specific": "0", "rocketmq.source.startup.offset.timestamp": "1704135845678",
+	"rocketmq.source.startup.scan.mode": "earliest", "rocketmq.source.startup.offset.specific": "0", "rocketmq.source.out-of-range": "latest", "rocketmq.source.startup.offset.timestamp": "1704135845678",
 	"rocketmq.source.startup.offset.date": "2024-01-02 03:04:05", "rocketmq.source.stop.offset.timestamp": "1804135845678", "rocketmq.source.topic": "a;b", "rocketmq.source.group": "h",
 	"rocketmq.source.filter.tag": "a||b", "rocketmq.source.filter.sql": "x > 5", "rocketmq.source.pull.batch.size": "64", "rocketmq.source.pull.threshold.queue": "10",
 	"rocketmq.source.pull.threshold.all": "20", "rocketmq.source.pull.rpc.timeout": "5000", "rocketmq.source.pull.rpc.exception.delay": "100", "rocketmq.source.allocate.strategy": "broadcast",
@@ -131,7 +131,8 @@ var samples = map[string]string{
 }
 
 // X28: each key of each connector changes the configuration, or is refused with
-// its reason; at its default it is taken and changes nothing.
+// its reason, or says why it is taken without effect; at its default it is taken
+// and changes nothing.
 func TestEachKeyHasAnEffectOrIsRefused(t *testing.T) {
 	for _, connector := range Identifiers() {
 		for _, k := range mustKeys(connector) {
@@ -166,8 +167,8 @@ func TestEachKeyHasAnEffectOrIsRefused(t *testing.T) {
 					t.Fatal(err)
 				}
 				before, err := Parse(base, Read|Write, table(t, columns))
-				if err == nil && cmp.Equal(before, got) {
-					t.Errorf("'%s' = '%s' changes nothing", k.Name, sample)
+				if same := cmp.Equal(before, got); err == nil && same != (k.Idle != "") {
+					t.Errorf("'%s' = '%s': same configuration %v, idle %q", k.Name, sample, same, k.Idle)
 				}
 			})
 		}
@@ -299,7 +300,7 @@ func TestAllFaultsComeInOneMessageAndSecretsAreMasked(t *testing.T) {
 	const key, secret = "AKTESTKEY", "SKTESTSECRET"
 	config := map[string]string{
 		"connector": Remoting, "rocketmq.client.accessKey": key, "rocketmq.client.secretKye": secret, "rocketmq.client.tls.enable": "yes", "rocketmq.source.pull.batch.size": "x",
-		"rocketmq.client.channel": "LOCAL", "rocketmq.source.topic": "in",
+		"rocketmq.client.channel": "SIDE", "rocketmq.source.topic": "in",
 	}
 	_, err := Parse(config, Read, table(t, columns))
 	var faults []string
@@ -313,7 +314,7 @@ func TestAllFaultsComeInOneMessageAndSecretsAreMasked(t *testing.T) {
 		}
 	}
 	want := []string{
-		"rocketmq.client.tls.enable|yes|false", "rocketmq.client.channel|LOCAL|false", "rocketmq.source.pull.batch.size|x|false", "rocketmq.client.secretKye|" + Masked + "|false",
+		"rocketmq.client.tls.enable|yes|false", "rocketmq.client.channel|SIDE|false", "rocketmq.source.pull.batch.size|x|false", "rocketmq.client.secretKye|" + Masked + "|false",
 		"rocketmq.client.endpoints||true", "rocketmq.source.group||true", "rocketmq.client.secretKey||true",
 	}
 	if d := cmp.Diff(want, faults); d != "" {
