@@ -14,6 +14,8 @@ import (
 
 func TestEmbeddedRemoting(t *testing.T) { conformance.RunRemoting(t, inProcessRemoting{}) }
 
+func TestEmbeddedTransactions(t *testing.T) { conformance.RunTransactions(t, inProcessRemoting{}) }
+
 type inProcessRemoting struct{}
 
 func (inProcessRemoting) Parallel() int { return 8 }
@@ -21,7 +23,9 @@ func (inProcessRemoting) Parallel() int { return 8 }
 func (inProcessRemoting) Open(t *testing.T, s conformance.RemotingSetup) conformance.RemotingBroker {
 	t.Helper()
 	clock := embedded.NewClock(time.Now())
-	opts := []embedded.Option{embedded.WithClock(clock), embedded.WithSQLFilter("TRUE", func(map[string]string) bool { return true })}
+	opts := []embedded.Option{embedded.WithClock(clock),
+		embedded.WithTransactionChecks(conformance.TransactionCheckInterval, conformance.TransactionTimeout, conformance.TransactionCheckMax),
+		embedded.WithSQLFilter("TRUE", func(map[string]string) bool { return true })}
 	for _, g := range s.Groups {
 		opts = append(opts, embedded.WithNormalGroup(g))
 	}

@@ -38,6 +38,20 @@ func TestRealRemoting(t *testing.T) {
 	conformance.RunRemoting(t, realRemoting{mq})
 }
 
+// TestRealTransactions has a broker of its own: from the first half message on
+// one of its threads spins.
+func TestRealTransactions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: starts three JVMs")
+	}
+	mq := realmqtest.Start(t,
+		realmq.BrokerProperty("waitTimeMillsInSendQueue", "10000"),
+		realmq.BrokerProperty("transactionCheckInterval", fmt.Sprint(conformance.TransactionCheckInterval.Milliseconds())),
+		realmq.BrokerProperty("transactionTimeOut", fmt.Sprint(conformance.TransactionTimeout.Milliseconds())),
+		realmq.BrokerProperty("transactionCheckMax", fmt.Sprint(conformance.TransactionCheckMax)))
+	conformance.RunTransactions(t, realRemoting{mq})
+}
+
 type realRemoting struct{ mq *realmq.Cluster }
 
 func (r realRemoting) Parallel() int { return 10 }

@@ -29,6 +29,7 @@ const (
 	reqView        = 33
 	reqHeartbeat   = 34
 	reqUnregister  = 35
+	reqEnd         = 37
 	reqConsumers   = 38
 	reqCheckClient = 46
 	reqRoute       = 105

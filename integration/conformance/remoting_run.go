@@ -26,8 +26,9 @@ type remotingCase struct {
 
 // RunRemoting runs all cases of the remoting protocol against the target. Cases
 // run beside each other as far as the target allows.
-func RunRemoting(t *testing.T, target RemotingTarget) {
-	all := remotingCases()
+func RunRemoting(t *testing.T, target RemotingTarget) { runRemotingCases(t, target, remotingCases()) }
+
+func runRemotingCases(t *testing.T, target RemotingTarget, all []remotingCase) {
 	t.Run("beside", func(t *testing.T) {
 		slots := make(chan struct{}, target.Parallel())
 		var wg sync.WaitGroup
@@ -87,6 +88,8 @@ type remotingScene struct {
 	topic  string
 	group  string
 	unique string
+
+	halves, producers int // made so far
 }
 
 // name makes a name that no other case uses.

@@ -43,6 +43,14 @@ type core struct {
 	firstStored int64                // when the first message was stored, in milliseconds
 	delayed     map[stopper]struct{} // messages with a delay level that are not due
 
+	// Transactions, by broker, and the producers that may be asked about them.
+	halves       map[int]*halves
+	producers    map[string]map[string]*remotingConn // by group and client
+	producerTurn int
+	opCount      int64
+	checks       journal[TransactionCheck] // for inspection
+	ends         journal[TransactionEnd]   // for inspection
+
 	onUnsubscribe func(clientID, liteTopic string) // set once, before the broker serves
 }
 
@@ -54,6 +62,7 @@ func newCore(cfg *config) *core {
 		changed: make(chan struct{}), onUnsubscribe: func(string, string) {},
 		offsets: map[offsetKey]int64{}, consumers: map[string]*members{},
 		holds: map[*hold]struct{}{}, delayed: map[stopper]struct{}{},
+		halves: map[int]*halves{}, producers: map[string]map[string]*remotingConn{},
 	}
 	for _, t := range cfg.topics {
 		c.topics[t.name] = newTopic(t.name, t.kind, len(cfg.brokers), cfg.queues)

@@ -31,8 +31,10 @@
 // number and time, committed offsets, queries by key, heartbeats; several brokers,
 // each with queues of its own (WithBrokers), and slaves (WithSlaves). Verbs make
 // a topic grow, messages expire, brokers stop, fail over and send clients
-// elsewhere; Pulls and Commits tell what clients did. Transactional messages are
-// answered "not supported".
+// elsewhere; Pulls and Commits tell what clients did. Half messages are committed,
+// rolled back, checked at their producers and put away as by the real broker;
+// Halves, Checks and Ends tell of them. Over gRPC transactional messages are
+// refused.
 //
 //	mq := embedded.Start(ctx, embedded.WithNormalTopic("orders"), embedded.WithQueues(4))
 //	mq.PublishMany("orders", bodies)

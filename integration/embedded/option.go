@@ -35,6 +35,7 @@ type config struct {
 	namespace string
 
 	brokers           []string
+	transactions      transactionTimes
 	slaves            int
 	autoCreateTopic   bool
 	routeVia          string
@@ -57,8 +58,8 @@ func defaultConfig() *config {
 	return &config{
 		clock: wallClock{}, log: slog.New(slog.DiscardHandler),
 		listen: "127.0.0.1:0", proxies: 1, brokers: []string{"broker-a"}, queues: 8,
-		autoCreateTopic: true,
-		maxAttempts:     17, autoCreateGroup: true, maxBodySize: 4 << 20,
+		autoCreateTopic: true, transactions: transactionTimes{30 * time.Second, 6 * time.Second, 15},
+		maxAttempts: 17, autoCreateGroup: true, maxBodySize: 4 << 20,
 		liteTopicQuota: 20000, subscriptionQuota: 100000, clientQuota: 2000,
 		minPoll: 5 * time.Second, maxPoll: 20 * time.Second, minInvisible: 10 * time.Second,
 		digest: DigestMD5, deadLetterEcho: true,

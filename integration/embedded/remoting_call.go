@@ -96,6 +96,9 @@ func (c *remotingCall) reply(a *remoting.Command) {
 	c.at.b.core.poke()
 }
 
+// flagOneWay marks a request that wants no answer.
+const flagOneWay = 2
+
 // serverVersion is the ordinal of 5.5.0.
 const serverVersion = 513
 

@@ -7,27 +7,28 @@ import "github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 
 // Codes of requests.
 const (
-	codeSend           = 10
-	codePull           = 11
-	codeQueryMessage   = 12
-	codeCommitted      = 14
-	codeCommit         = 15
-	codeCreateTopic    = 17
-	codeSearchOffset   = 29
-	codeMaxOffset      = 30
-	codeMinOffset      = 31
-	codeViewMessage    = 33
-	codeHeartbeat      = 34
-	codeUnregister     = 35
-	codeEndTransaction = 37
-	codeConsumerList   = 38
-	codeCheckClient    = 46
-	codeRoute          = 105
-	codeCluster        = 106
-	codeCreateGroup    = 200
-	codeSendV2         = 310
-	codeSendBatch      = 320
-	codeLitePull       = 361
+	codeSend             = 10
+	codePull             = 11
+	codeQueryMessage     = 12
+	codeCommitted        = 14
+	codeCommit           = 15
+	codeCreateTopic      = 17
+	codeSearchOffset     = 29
+	codeMaxOffset        = 30
+	codeMinOffset        = 31
+	codeViewMessage      = 33
+	codeHeartbeat        = 34
+	codeUnregister       = 35
+	codeEndTransaction   = 37
+	codeConsumerList     = 38
+	codeCheckTransaction = 39
+	codeCheckClient      = 46
+	codeRoute            = 105
+	codeCluster          = 106
+	codeCreateGroup      = 200
+	codeSendV2           = 310
+	codeSendBatch        = 320
+	codeLitePull         = 361
 )
 
 // remotingHandler carries one code out. It returns the answer, or nil if it will

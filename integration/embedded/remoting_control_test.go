@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
 func reactWith(re embedded.Reaction) embedded.ControlFunc {
@@ -179,14 +180,27 @@ func TestPipelinedSendsStayInOrder(t *testing.T) {
 	}
 }
 
-func TestTransactionsAreRefused(t *testing.T) {
+func TestHalfMessagesAreSeenByInspection(t *testing.T) {
 	t.Parallel()
-	_, c := startRemoting(t)
-	a := c.want(3, 10, sendFields("orders", 0, "TRAN_MSG\x01true\x02PGROUP\x01p\x02"), []byte("half"))
-	if !strings.Contains(a.Remark, "not supported") {
-		t.Errorf("remark %q", a.Remark)
+	b, c := startRemoting(t)
+	a := c.want(0, 10, sendFields("orders", 0, "TRAN_MSG\x01true\x02PGROUP\x01p\x02UNIQ_KEY\x01u\x02"), []byte("half"))
+	if got := b.Halves("p"); len(got) != 1 || got[0].ID != "u" || len(b.Halves("q")) != 0 || len(b.Messages("orders")) != 0 {
+		t.Errorf("got halves %+v", got)
 	}
-	c.want(3, 37, fields{"producerGroup": "p"}, nil)
+	b.CheckTransactions() // nobody is there to be asked
+	if got := b.Checks(); len(got) != 1 || got[0].Asked || got[0].UniqueKey != "u" || got[0].Offset != 1 {
+		t.Errorf("got checks %+v", got)
+	}
+	_, at, err := remoting.ParseOffsetID(a.Fields["msgId"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.want(0, 37, fields{"producerGroup": "p", "tranStateTableOffset": "0", "commitLogOffset": fmt.Sprint(at), "commitOrRollback": "8"}, nil)
+	ends := b.Ends()
+	if len(ends) != 1 || !ends[0].Commit || ends[0].UniqueKey != "u" || len(b.Messages("orders")) != 1 {
+		t.Errorf("got ends %+v and messages %+v", ends, b.Messages("orders"))
+	}
+	c.want(1, 37, fields{"producerGroup": "p"}, nil)
 }
 
 // (C09)

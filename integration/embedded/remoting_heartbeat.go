@@ -29,6 +29,9 @@ type subscribed struct {
 func (c *remotingCall) heartbeat() *remoting.Command {
 	var in struct {
 		Client    string `json:"clientID"`
+		Producers []struct {
+			Group string `json:"groupName"`
+		} `json:"producerDataSet"`
 		Consumers []struct {
 			Group         string       `json:"groupName"`
 			Type          string       `json:"consumeType"`
@@ -41,6 +44,12 @@ func (c *remotingCall) heartbeat() *remoting.Command {
 	core := c.at.b.core
 	core.mu.Lock()
 	defer core.mu.Unlock()
+	for _, p := range in.Producers {
+		if core.producers[p.Group] == nil {
+			core.producers[p.Group] = map[string]*remotingConn{}
+		}
+		core.producers[p.Group][in.Client] = c.conn
+	}
 	for _, d := range in.Consumers {
 		if core.findValidGroup(d.Group) == nil {
 			continue
@@ -75,7 +84,21 @@ func (c *core) leaveConn(conn *remotingConn) {
 			}
 		}
 	}
+	for group, clients := range c.producers {
+		for id, at := range clients {
+			if at == conn {
+				c.leaveProducers(group, id)
+			}
+		}
+	}
 	c.notify()
+}
+
+func (c *core) leaveProducers(group, client string) {
+	delete(c.producers[group], client)
+	if len(c.producers[group]) == 0 {
+		delete(c.producers, group)
+	}
 }
 
 func (m *members) leave(c *core, group, client string) {

@@ -31,6 +31,7 @@ type sending struct {
 	properties remoting.Properties
 	reconsumed int
 	batch      bool
+	half       bool // part of a transaction
 }
 
 // send answers SEND_MESSAGE (10), SEND_MESSAGE_V2 (310) and SEND_BATCH_MESSAGE
@@ -82,8 +83,9 @@ func (c *remotingCall) sending() (*sending, *remoting.Command) {
 	if noSendTopics[s.topic] {
 		return nil, c.refuse(remoting.CodeNoPermission, "Sending message to topic[%s] is forbidden.", s.topic)
 	}
-	if s.properties.Get(propertyPrepared) == "true" || s.sysFlag&sysPrepared != 0 {
-		return nil, c.noTransactions()
+	s.half = s.properties.Get(propertyPrepared) == "true"
+	if s.half && s.batch || !s.half && s.sysFlag&sysPrepared != 0 {
+		return nil, c.refuse(remoting.CodeRequestNotSupported, "embedded: a half message is one message with property TRAN_MSG")
 	}
 	return s, nil
 }
@@ -204,7 +206,12 @@ func (s *sending) store(q *queue, list []content) *remoting.Command {
 	var ids []string
 	first := int64(0)
 	for i, m := range list {
-		r := core.put(q, m)
+		var r *record
+		if s.half {
+			r = core.putHalf(q, m)
+		} else {
+			r = core.put(q, m)
+		}
 		ids = append(ids, remoting.OffsetID(host, r.commitLog))
 		if i == 0 {
 			first = r.sendOffset

@@ -17,6 +17,7 @@ func (c *remotingCall) unregister() *remoting.Command {
 	if m := core.consumers[group]; m != nil {
 		m.leave(core, group, c.text("clientID"))
 	}
+	core.leaveProducers(c.text("producerGroup"), c.text("clientID"))
 	core.notify()
 	return c.ok(nil)
 }

@@ -242,7 +242,9 @@ func (c *core) appendTo(main *queue, m content, inLite bool) *record {
 		}
 	}
 	t.order = append(t.order, r)
-	c.byID[r.id] = r
+	if !ownTopics[t.name] || c.byID[r.id] == nil {
+		c.byID[r.id] = r // copies of half messages do not hide what was committed
+	}
 	switch {
 	case m.liteTopic == "" || t.kind != kindLite:
 		r.home, r.queueOffset = main, r.sendOffset

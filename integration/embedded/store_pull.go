@@ -204,7 +204,7 @@ func encodeRecords(recs []*record, at *endpoint) []byte {
 		b = remoting.AppendMessage(b, &remoting.Message{
 			Topic: r.topic, QueueID: int(r.number), QueueOffset: r.sendOffset, PhysicalOffset: r.commitLog,
 			Flag: w.flag, SysFlag: w.sysFlag, Born: r.born, BornHost: w.bornHost, Stored: r.stored, StoreHost: host,
-			ReconsumeTimes: w.reconsumed, Properties: w.properties, Body: r.body,
+			ReconsumeTimes: w.reconsumed, PreparedOffset: w.preparedAt, Properties: w.properties, Body: r.body,
 		})
 	}
 	return b

@@ -19,8 +19,9 @@ type wire struct {
 	properties remoting.Properties
 	bornHost   netip.AddrPort
 	reconsumed int
-	complete   bool // all of it is filled in
-	inner      int  // how many messages are in it, when it is a batch stored as one
+	preparedAt int64 // where the half message of a committed one lies
+	complete   bool  // all of it is filled in
+	inner      int   // how many messages are in it, when it is a batch stored as one
 }
 
 // Bits of a message's system flag.
