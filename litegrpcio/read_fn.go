@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/direct"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/watermark"
 )
 
@@ -160,6 +161,14 @@ func (fn *source) withFetcher(ctx context.Context, do func(*fetcher) (ended bool
 
 // readFn is the unbounded source.
 type readFn struct{ source }
+
+// Setup refuses the direct runner.
+func (fn *readFn) Setup(ctx context.Context) error {
+	if err := direct.Refuse(ctx, "litegrpcio.Read", "litegrpcio.ReadBounded"); err != nil {
+		return err
+	}
+	return fn.source.Setup()
+}
 
 // TruncateRestriction ends the reading when a pipeline is drained: what was not
 // emitted stays with the broker.

@@ -29,7 +29,8 @@ lost or something failed, 2 for a wrong flag, 130 after Ctrl-C.`
 
 const fairshareExample = `  pipelines fairshare
   pipelines fairshare --noisy-rate 800 --duration 15s --plot fairshare.svg
-  pipelines fairshare --endpoints proxy:8081 --topic agent-bus --group beam-agents`
+  pipelines fairshare --endpoints proxy:8081 --topic agent-bus --group beam-agents
+  pipelines fairshare --flink localhost:8099 --checkpointing-interval 1s`
 
 // fairshareFlags are those that are no field of the options.
 type fairshareFlags struct {
@@ -67,6 +68,7 @@ func newFairshare() *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	clusterFlags(cmd.Flags(), &o)
+	o.Runner.Flags(cmd.Flags())
 	loadFlags(cmd.Flags(), &o, &extra)
 	pipelineFlags(cmd.Flags(), &o)
 	reportFlags(cmd.Flags(), &o, &extra)

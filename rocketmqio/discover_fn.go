@@ -18,6 +18,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/rocketmq-beam/rocketmq-beam/internal/direct"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/watermark"
 )
@@ -106,6 +107,11 @@ func (t *discoveryTracker) IsBounded() bool     { return t.rest.Done }
 // new one.
 type discoverFn struct {
 	Config readConfig
+}
+
+// Setup refuses the direct runner.
+func (*discoverFn) Setup(ctx context.Context) error {
+	return direct.Refuse(ctx, "rocketmqio.Read", "rocketmqio.ReadBounded")
 }
 
 // CreateInitialRestriction begins with no queue known.

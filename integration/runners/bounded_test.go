@@ -5,14 +5,17 @@ package runners
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
+	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
+	"github.com/rocketmq-beam/rocketmq-beam/litegrpcio"
 	"github.com/rocketmq-beam/rocketmq-beam/rocketmqio"
+	"github.com/rocketmq-beam/rocketmq-beam/throttlefn"
 )
 
 const (
@@ -21,31 +24,6 @@ const (
 	queues      = 4
 )
 
-// X30: what other sources read nothing on.
-func TestABoundedReadOfNormalTopics(t *testing.T) {
-	eachTarget(t, func(t *testing.T, on target) {
-		b := startBroker(t)
-		const n = 200
-		for i := range n {
-			b.PublishTo(embedded.Queue{Topic: ordersTopic, ID: i % queues}, fmt.Append(nil, i))
-		}
-		tp := newTap(t)
-		p, s := beam.NewPipelineWithRoot()
-		msgs := rocketmqio.ReadBounded(s, b.NameServer(), ordersGroup, []string{ordersTopic},
-			rocketmqio.ReadFrom(rocketmqio.Earliest()), rocketmqio.ReadTo(rocketmqio.AtLatest()))
-		beam.ParDo0(s, &tapFn{t.Name()}, msgs)
-		begin := time.Now()
-		job, err := on.batch(t, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("took %v, counters %v", time.Since(begin), job.Counters())
-		if all, distinct := tp.counts(); all != n || distinct != n {
-			t.Errorf("%d messages, %d different; want %d", all, distinct, n)
-		}
-	})
-}
-
 func startBroker(t *testing.T, opts ...embedded.Option) *embedded.Broker {
 	t.Helper()
 	b := embedded.Start(context.Background(), opts...)
@@ -53,4 +31,66 @@ func startBroker(t *testing.T, opts ...embedded.Option) *embedded.Broker {
 	t.Cleanup(shutdown) // runs first
 	b.CreateTopic(ordersTopic, queues)
 	return b
+}
+
+// countBounded is read to what is there, window, count.
+func countBounded(t *testing.T, s beam.Scope, b *embedded.Broker) {
+	t.Helper()
+	msgs := rocketmqio.ReadBounded(s, b.NameServer(), ordersGroup, []string{ordersTopic},
+		rocketmqio.ReadFrom(rocketmqio.Earliest()), rocketmqio.ReadTo(rocketmqio.AtLatest()))
+	windowed := beam.WindowInto(s, window.NewFixedWindows(time.Second), msgs)
+	beam.ParDo0(s, &countFn{t.Name()}, beam.GroupByKey(s, beam.ParDo(s, byQueue, windowed)))
+}
+
+// X30: what other sources read nothing on.
+func TestABoundedReadOfNormalTopics(t *testing.T) {
+	eachTarget(t, func(t *testing.T, on target) {
+		b := startBroker(t)
+		tp := newTap(t)
+		const n = 200
+		publishOrders(b, 0, n)
+		p, s := beam.NewPipelineWithRoot()
+		countBounded(t, s, b)
+		job, err := on.batch(t, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := total(tp.snapshot()); got != n {
+			t.Errorf("%d messages are counted in windows, want %d", got, n)
+		}
+		wantCounters(t, job.Counters, map[string]int64{"rocketmq.rocketmqio.read.emitted": n, "rocketmq.rocketmqio.read.commits": queues})
+		wantMetric(t, job, "emitted", n)
+		awaitCommits(t, b)
+	})
+}
+
+// throttleBounded is read n messages, group, throttle, ack. The quota lets all
+// pass: what is deferred comes again when a bounded reading is over.
+func throttleBounded(t *testing.T, s beam.Scope, b *embedded.Broker, n int64) {
+	t.Helper()
+	msgs := litegrpcio.ReadBounded(s, b.Endpoints(), busTopic, busGroup, litegrpcio.ReadMaxRecords(n), litegrpcio.ReadAwaitDuration(5*time.Second))
+	groups := throttlefn.GroupByLiteTopic(s, msgs, throttlefn.GroupEvery(200*time.Millisecond))
+	fair := throttlefn.Throttle(s, groups, throttlefn.Quota{PerWindow: noisy, Defer: 2 * time.Second}, throttlefn.WorkWithin(time.Second))
+	beam.ParDo0(s, &resultFn{t.Name()}, ackfn.Ack(s, fair.Passed))
+}
+
+func TestABoundedReadOfLiteTopics(t *testing.T) {
+	eachTarget(t, func(t *testing.T, on target) {
+		b := startBus(t)
+		tp := newTap(t)
+		publishTenants(b)
+		p, s := beam.NewPipelineWithRoot()
+		throttleBounded(t, s, b, noisy+calm)
+		job, err := on.batch(t, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := b.Pending(busTopic); n != 0 {
+			t.Errorf("%d messages are not acked", n)
+		}
+		if all, distinct := tp.counts(); all != noisy+calm || distinct != all {
+			t.Errorf("%d results for %d messages, want %d", all, distinct, noisy+calm)
+		}
+		wantMetric(t, job, "emitted", noisy+calm)
+	})
 }

@@ -55,6 +55,13 @@ func countInWindows(t *testing.T, s beam.Scope, b *embedded.Broker, more ...rock
 	return msgs
 }
 
+func countPipeline(t *testing.T, b *embedded.Broker) *beam.Pipeline {
+	t.Helper()
+	p, s := beam.NewPipelineWithRoot()
+	countInWindows(t, s, b)
+	return p
+}
+
 func publishOrders(b *embedded.Broker, from, n int) {
 	for i := from; i < from+n; i++ {
 		b.PublishTo(embedded.Queue{Topic: ordersTopic, ID: i % queues}, fmt.Append(nil, i))
@@ -100,8 +107,7 @@ func TestWindowsOfNormalTopicsFireAndOffsetsAreCommitted(t *testing.T) {
 		b := startBroker(t)
 		b.CreateTopic(ordersTopic, queues+1) // one stays empty
 		tp := newTap(t)
-		p, s := beam.NewPipelineWithRoot()
-		countInWindows(t, s, b)
+		p := countPipeline(t, b)
 		const n = 100
 		publishOrders(b, 0, n)
 		job := on.stream(t, p)

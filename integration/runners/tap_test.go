@@ -6,6 +6,7 @@ package runners
 import (
 	"context"
 	"maps"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -73,6 +74,25 @@ func (tp *tap) await(t *testing.T, what string, cond func(seen map[string]int) b
 			t.Fatalf("%s did not come in %v; seen: %d %v", what, patience, seen, tp.snapshot())
 		}
 	}
+}
+
+// bodies counts the different messages, windowed what is counted in windows.
+func bodies(seen map[string]int) (n int) {
+	for key := range seen {
+		if !strings.HasPrefix(key, "queue ") {
+			n++
+		}
+	}
+	return n
+}
+
+func windowed(seen map[string]int) (n int) {
+	for key, k := range seen {
+		if strings.HasPrefix(key, "queue ") {
+			n += k
+		}
+	}
+	return n
 }
 
 // counts returns how many came, and how many different ones.

@@ -80,7 +80,7 @@ func closeShared() {
 	if shared.job == nil {
 		return
 	}
-	if shared.failed {
+	if shared.failed || os.Getenv("KEEP") != "" {
 		shared.job.KeepLogs()
 		fmt.Fprintf(os.Stderr, "the log of the Flink job server is %s\n", shared.job.Log())
 	}
@@ -123,4 +123,23 @@ func submit(t *testing.T, server *portable.Server, p *beam.Pipeline, o portable.
 		}
 	})
 	return job
+}
+
+// wantMetric looks at what the runner itself says of a counter, once the job is
+// done.
+func wantMetric(t *testing.T, job *portable.Job, name string, want int64) {
+	t.Helper()
+	results, err := job.Metrics(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got int64
+	for _, c := range results.AllMetrics().Counters() {
+		if c.Name() == name {
+			got += c.Committed
+		}
+	}
+	if got != want {
+		t.Errorf("the runner counts %d %s, want %d", got, name, want)
+	}
 }

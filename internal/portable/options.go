@@ -39,7 +39,7 @@ type Options struct {
 	// fails, to start another from it.
 	RetainCheckpoints bool
 	// Retries is how often a failed job is started again, RetryDelay how long
-	// after the failure. With checkpoints Flink's own choice is to do so for
+	// after the failure, a second by default. With checkpoints Flink's own choice is to do so for
 	// ever; as this process holds the workers, and jobs must not outlive it, it
 	// is [DefaultRetries] here, and none if it is negative.
 	Retries    int
@@ -112,6 +112,11 @@ func (o *Options) Check() error {
 	return errors.Join(faults...)
 }
 
+// ForFlink says whether anything is set that only Flink heeds.
+func (o *Options) ForFlink() bool {
+	return len(o.runner()) > 1 || o.FlinkREST != ""
+}
+
 // runner makes the names and values that the runner knows.
 func (o *Options) runner() map[string]any {
 	out := map[string]any{"streaming": o.Streaming || o.CheckpointingInterval > 0}
@@ -131,6 +136,7 @@ func (o *Options) runner() map[string]any {
 			most = shortBundle
 		}
 		out["number_of_execution_retries"] = max(0, o.retries())
+		out["execution_retry_delay"] = time.Second.Milliseconds()
 	}
 	number("max_bundle_size", int64(size))
 	number("max_bundle_time_mills", most.Milliseconds())

@@ -25,6 +25,6 @@ func killGroup(p *os.Process) { _ = p.Kill() }
 func (p *Process) Freeze() error { return errors.ErrUnsupported }
 
 // Thaw is not supported here.
-func (p *Process) Thaw() error   { return errors.ErrUnsupported }
+func (p *Process) Thaw() error { return errors.ErrUnsupported }
 
 func lockFile(context.Context, string) (func(), error) { return func() {}, nil }

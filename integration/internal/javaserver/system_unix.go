@@ -33,8 +33,9 @@ func killGroup(p *os.Process) { _ = signalGroup(p, syscall.SIGKILL) }
 // Freeze stops the process where it stands, as a machine that hangs does:
 // connections stay open and nothing answers.
 func (p *Process) Freeze() error { return signalGroup(p.cmd.Process, syscall.SIGSTOP) }
+
 // Thaw lets the process go on.
-func (p *Process) Thaw() error   { return signalGroup(p.cmd.Process, syscall.SIGCONT) }
+func (p *Process) Thaw() error { return signalGroup(p.cmd.Process, syscall.SIGCONT) }
 
 // lockFile takes a lock that other processes see, and returns its release.
 func lockFile(ctx context.Context, path string) (func(), error) {

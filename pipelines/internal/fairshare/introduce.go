@@ -16,8 +16,8 @@ func introduce(out io.Writer, o Options) {
 		where = fmt.Sprintf("the cluster at %s, topic %s, group %s", o.Endpoints, o.Topic, o.Group)
 	}
 	l := o.Load
-	fmt.Fprintf(out, "On %s: %d calm tenants with %g messages a second each, and a noisy one with %g in %d lite topics, for %v.\n",
-		where, l.Tenants, l.CalmRate, l.NoisyRate, l.NoisySessions, l.Duration)
+	fmt.Fprintf(out, "On %s, by %s: %d calm tenants with %g messages a second each, and a noisy one with %g in %d lite topics, for %v.\n",
+		where, o.Runner.Name(), l.Tenants, l.CalmRate, l.NoisyRate, l.NoisySessions, l.Duration)
 	fmt.Fprintf(out, "The work takes %v a message, %d at a time: %.0f a second. Leg \"none\" has no policy; in leg \"fair\" at most %d messages of a tenant\n"+
 		"pass in each %v, and the rest is delivered again after about %v (so \"delivered\" counts it again). \"-\": no such messages are left.\n\n",
 		o.Work, o.Workers, float64(o.Workers)*float64(time.Second)/float64(o.Work), o.Quota, o.Window, o.Defer)

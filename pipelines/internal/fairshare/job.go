@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/semaphore"
 
-	"github.com/rocketmq-beam/rocketmq-beam/internal/portable"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/stats"
 )
 
@@ -40,7 +39,7 @@ func (r *runner) startJob(ctx context.Context, name string) (*job, error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		err := r.prism.Run(running, "fairshare-"+name, p, portable.Options{})
+		err := r.server.Run(running, "fairshare-"+name, p, r.options.Runner.Options)
 		if err == nil {
 			err = errJobEnded
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/internal/names"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/load"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/report"
+	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/runnerflag"
 )
 
 // Options say what to run and where.
@@ -29,6 +30,9 @@ type Options struct {
 	Endpoints, Namespace string
 	Topic, Group         string
 	Connection           litegrpc.Settings
+
+	// Runner is where the pipeline runs.
+	Runner runnerflag.Choice
 
 	Load load.Shape
 	// Work is how long the work on a message takes, Workers how many messages
@@ -84,7 +88,7 @@ const mostMessages = 1_000_000
 // Check refuses options that cannot work. Its error names, one a line, each flag
 // that is wrong and its value.
 func (o *Options) Check() error {
-	faults := []error{o.checkConnection(), o.checkLoad(), o.checkPipeline(), o.checkLegs(), o.checkPlot()}
+	faults := []error{o.checkConnection(), o.Runner.Check(), o.checkLoad(), o.checkPipeline(), o.checkLegs(), o.checkPlot()}
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}

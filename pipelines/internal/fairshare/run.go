@@ -61,11 +61,12 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 		return interruptedOr(ctx, err)
 	}
 	defer leave(ctx, producer)
-	prism, err := portable.Prism(ctx)
+	server, err := o.Runner.Open(ctx)
 	if err != nil {
 		return interruptedOr(ctx, err)
 	}
-	r := &runner{options: o, producer: producer, prism: prism, live: report.NewLive(out)}
+	defer server.Close()
+	r := &runner{options: o, producer: producer, server: server, live: report.NewLive(out)}
 	legs, err := r.legs(ctx)
 	return errors.Join(err, conclude(out, legs, o.Plot, errors.Is(err, ErrInterrupted)))
 }
@@ -96,7 +97,7 @@ func conclude(out io.Writer, legs []report.Leg, plot string, interrupted bool) e
 type runner struct {
 	options  Options
 	producer *litegrpc.Producer
-	prism    *portable.Server
+	server   *portable.Server
 	live     *report.Live
 }
 

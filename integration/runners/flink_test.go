@@ -1,0 +1,82 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !race
+
+package runners
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/integration/flink"
+)
+
+// latestCluster is the cluster of the job that was submitted last.
+func latestCluster(t *testing.T, s *flink.Server) flink.Cluster {
+	t.Helper()
+	all, err := s.Clusters()
+	if err != nil || len(all) == 0 {
+		t.Fatalf("got clusters %v, %v; want one at least", all, err)
+	}
+	return all[len(all)-1]
+}
+
+// awaitCheckpoint waits for a checkpoint that began after now.
+func awaitCheckpoint(t *testing.T, s *flink.Server) flink.Checkpoint {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c := latestCluster(t, s)
+	first := -1
+	var at flink.Checkpoint
+	poll(t, "two more checkpoints", func() (ok bool) {
+		var err error
+		if at, err = c.Checkpoint(ctx); err != nil {
+			return false
+		}
+		if first < 0 {
+			first = at.Completed
+		}
+		return at.Completed >= first+2 // the first of them may have begun before
+	})
+	return at
+}
+
+// poll waits until the condition holds, asking again and again: what it asks has
+// no way to tell.
+func poll(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	timeout := time.After(patience)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-timeout:
+			t.Fatalf("%s: not in %v", what, patience)
+		}
+	}
+}
+
+// A job that was cancelled, and whose workers have gone with that, does not stay
+// in the cluster: it fails, is started again as often as it may, and ends.
+func TestACancelledJobLeavesNothingOnFlink(t *testing.T) {
+	on := everywhere[1]
+	b := startBroker(t)
+	tp := newTap(t)
+	p := countPipeline(t, b)
+	publishOrders(b, 0, 10)
+	job := on.stream(t, p)
+	tp.await(t, "messages", func(seen map[string]int) bool { return total(seen) == 10 })
+	cluster := latestCluster(t, shared.job)
+	begin := time.Now()
+	if err := job.Cancel(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("cancelling took %v", took)
+	}
+	poll(t, "the end of the cluster", func() bool { return cluster.Gone(t.Context()) })
+}
