@@ -21,8 +21,10 @@ import (
 
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[offsetRange](), encodeRange, decodeRange)
-	register.DoFn6x2[context.Context, *watermark.Estimator, *sdf.LockRTracker, assignment, func(beam.EventTime, coders.Message), func(commitPoint), sdf.ProcessContinuation, error](&readFn{})
-	register.DoFn5x1[context.Context, *sdf.LockRTracker, assignment, func(beam.EventTime, coders.Message), func(commitPoint), error](&readBoundedFn{})
+	// Called once a bundle: by reflection, for what makes it faster takes the
+	// compiler seconds and gigabytes for each DoFn.
+	beam.RegisterDoFn(&readFn{})
+	beam.RegisterDoFn(&readBoundedFn{})
 	register.Emitter2[beam.EventTime, coders.Message]()
 	register.Emitter1[commitPoint]()
 }
