@@ -28,8 +28,7 @@ type realQueueState struct {
 // while the broker is stopped.
 func TestRealTheFirstOffsetOfEachStartInEachState(t *testing.T) {
 	const fileSize = 1 << 20
-	// Small, for it runs beside the cluster that the other tests share.
-	mq := realmqtest.Start(t, realmq.Heap("64m", "512m", "256m"), realmq.BrokerProperty("mappedFileSizeCommitLog", fmt.Sprint(fileSize)))
+	mq := realmqtest.Start(t, realmq.BrokerProperty("mappedFileSizeCommitLog", fmt.Sprint(fileSize)))
 	client, err := remoting.NewClient(remoting.Config{NameServers: mq.NameServer()})
 	if err != nil {
 		t.Fatal(err)
