@@ -38,6 +38,37 @@ import (
 // result has Repeated set. So may what a failed bundle had written, when the
 // runner repeats it.
 //
+// # What answers lead to
+//
+//	stored, SEND_OK                          written
+//	stored, any other status                 as WriteUnsafe says
+//	SYSTEM_BUSY, FLOW_CONTROL, POLLING_FULL, sent again after a pause, within WritePatience;
+//	  texts with "flow control"              congestion control allows less in flight
+//	no connection, no route, no queue to     sent again, to another broker if there is one,
+//	  write to, SERVICE_NOT_AVAILABLE,       within WritePatience; a topic that was never
+//	  "in-sync replicas not enough",         known fails after 10 s
+//	  "create mapped file failed"
+//	no answer in time, a broken connection,  sent again, WriteRetries times; may be stored
+//	  any other SYSTEM_ERROR,                twice then
+//	  INVALID_PARAMETER
+//	MESSAGE_ILLEGAL, or too large a batch    sent again one by one; the one that is refused
+//	                                         then has failed
+//	anything else, such as NO_PERMISSION     failed at once
+//
+// # Metrics
+//
+// All in the namespace rocketmq.rocketmqio.write:
+//
+//	sent, failed           messages by their outcome
+//	stored_unsafely        messages sent with a status other than SEND_OK
+//	retried                messages sent again, each time
+//	retried_uncertain      those of them that may have been stored before
+//	flow_controlled        messages that the broker sent back to be sent more slowly
+//	timed_out              messages whose request had no answer in time
+//	requests, batch_size, request_latency_ms
+//	throttled_ms           time in which congestion control held messages back
+//	in_flight, queued, in_flight_limit       at the end of the last bundle
+//
 // Write panics if an argument or option is wrong, with a text that names it.
 func Write(s beam.Scope, nameServers string, col beam.PCollection, opts ...WriteOption) beam.PCollection {
 	s = s.Scope("rocketmqio.Write")
@@ -49,6 +80,9 @@ func Write(s beam.Scope, nameServers string, col beam.PCollection, opts ...Write
 		panic("rocketmqio.Write: the input is no PCollection of this pipeline")
 	}
 	cfg.SinkID = uuid.NewString()
+	if cfg.Guarantee == ExactlyOnce {
+		return writeExactlyOnce(s, cfg, col)
+	}
 	switch col.Type().Type() {
 	case reflect.TypeFor[OutgoingMessage]():
 		return beam.ParDo(s, &writeFn{bundleWriter{Config: cfg}}, col)
