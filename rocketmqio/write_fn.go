@@ -42,7 +42,6 @@ type bundleWriter struct {
 	session *writeSession
 	writer  *messageWriter
 	tally   bundleTally
-	each    func(*messageResult) // if not nil, takes what was stored in place of an emitter
 }
 
 // Setup prepares what all bundles of this instance use.
@@ -146,11 +145,7 @@ func (b *bundleWriter) emit(ctx context.Context, emit emitWriteResult) error {
 				unsafe++
 			}
 		}
-		if b.each != nil {
-			b.each(o)
-		} else {
-			emit(resultOf(o))
-		}
+		emit(resultOf(o))
 	}
 	for counter, n := range map[beam.Counter]int64{sentCounter: sent, sendFailedCounter: failed, unsafeCounter: unsafe} {
 		if n > 0 {
