@@ -207,6 +207,10 @@ func (s *Server) KeepLogs() {
 	s.keep = true
 }
 
+// Kill ends the server, with the clusters in it, by SIGKILL. Close is still to be
+// called.
+func (s *Server) Kill() { s.proc.Stop(0) }
+
 // Close ends the server with all jobs, waits until it is gone, and removes the
 // scratch folder unless it is to be kept. A second call does nothing. The first
 // Close of an account takes some seconds longer: it keeps the loaded classes for

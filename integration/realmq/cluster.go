@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/integration/internal/javaserver"
 )
 
 const (
@@ -51,15 +53,15 @@ func Start(ctx context.Context, opts ...Option) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := findJava()
+	j, err := javaserver.FindJava(jars.Server, minJava)
 	if err != nil {
 		return nil, err
 	}
-	lib, err := jars(ctx)
+	lib, err := jars.Fetch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	cp, err := classpath(lib)
+	cp, err := jars.Classpath(lib)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +76,7 @@ func Start(ctx context.Context, opts ...Option) (*Cluster, error) {
 }
 
 // startOnce starts a cluster on newly chosen ports.
-func startOnce(ctx context.Context, cfg *config, j *java, lib, cp string) (*Cluster, error) {
+func startOnce(ctx context.Context, cfg *config, j *javaserver.Java, lib, cp string) (*Cluster, error) {
 	p, err := choosePorts(cfg.brokerPort)
 	if err != nil {
 		return nil, err
@@ -84,9 +86,9 @@ func startOnce(ctx context.Context, cfg *config, j *java, lib, cp string) (*Clus
 		return nil, fmt.Errorf("scratch folder: %w", err)
 	}
 	c := newCluster(cfg, p, &machine{java: j, classpath: cp, dir: dir,
-		logs: filepath.Join(dir, "logs"), flags: cfg.jvmFlags, spawner: newSpawner()})
+		logs: filepath.Join(dir, "logs"), flags: cfg.jvmFlags, spawner: javaserver.NewSpawner()})
 	for _, s := range c.servers() {
-		s.archive = newArchive(j, lib, s.name)
+		s.archive = javaserver.NewArchive(j, lib, s.name)
 	}
 	if err := c.boot(ctx); err != nil {
 		return nil, errors.Join(err, c.close(false))
@@ -173,11 +175,11 @@ func (c *Cluster) close(dump bool) error {
 	var wg sync.WaitGroup
 	for _, s := range c.servers() {
 		if s.proc != nil {
-			wg.Go(func() { s.proc.stop(closeGrace) })
+			wg.Go(func() { s.proc.Stop(closeGrace) })
 		}
 	}
 	wg.Wait()
-	c.m.spawner.close()
+	c.m.spawner.Close()
 	if c.keep {
 		return nil
 	}

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/integration/internal/javaserver"
 )
 
 // stopGrace is what a server gets to end by itself when it is stopped alone:
@@ -62,7 +64,7 @@ func (c *Cluster) StartBroker(ctx context.Context) error {
 		if err := c.awaitBroker(ctx); err != nil {
 			return err
 		}
-		if c.px.proc == nil || !c.px.proc.running() {
+		if c.px.proc == nil || !c.px.proc.Running() {
 			return nil
 		}
 		return c.awaitProxy(ctx)
@@ -71,16 +73,16 @@ func (c *Cluster) StartBroker(ctx context.Context) error {
 
 // FreezeProxy stops the proxy where it stands (SIGSTOP), as a machine that
 // hangs: connections stay open and nothing answers. ThawProxy ends that.
-func (c *Cluster) FreezeProxy() error { return c.signal(c.px, (*process).freeze) }
+func (c *Cluster) FreezeProxy() error { return c.signal(c.px, (*javaserver.Process).Freeze) }
 
 // ThawProxy lets a frozen proxy go on.
-func (c *Cluster) ThawProxy() error { return c.signal(c.px, (*process).thaw) }
+func (c *Cluster) ThawProxy() error { return c.signal(c.px, (*javaserver.Process).Thaw) }
 
 // FreezeBroker stops the broker where it stands. ThawBroker ends that.
-func (c *Cluster) FreezeBroker() error { return c.signal(c.bk, (*process).freeze) }
+func (c *Cluster) FreezeBroker() error { return c.signal(c.bk, (*javaserver.Process).Freeze) }
 
 // ThawBroker lets a frozen broker go on.
-func (c *Cluster) ThawBroker() error { return c.signal(c.bk, (*process).thaw) }
+func (c *Cluster) ThawBroker() error { return c.signal(c.bk, (*javaserver.Process).Thaw) }
 
 func (c *Cluster) stop(s *server, grace time.Duration) error {
 	c.mu.Lock()
@@ -88,7 +90,7 @@ func (c *Cluster) stop(s *server, grace time.Duration) error {
 	if c.closed {
 		return errClosed
 	}
-	s.proc.stop(grace)
+	s.proc.Stop(grace)
 	return nil
 }
 
@@ -98,7 +100,7 @@ func (c *Cluster) start(ctx context.Context, s *server, ready func(context.Conte
 	if c.closed {
 		return errClosed
 	}
-	if s.proc.running() {
+	if s.proc.Running() {
 		return fmt.Errorf("realmq: %s runs already", s.name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
@@ -109,10 +111,10 @@ func (c *Cluster) start(ctx context.Context, s *server, ready func(context.Conte
 	return ready(ctx)
 }
 
-func (c *Cluster) signal(s *server, f func(*process) error) error {
+func (c *Cluster) signal(s *server, f func(*javaserver.Process) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || !s.proc.running() {
+	if c.closed || !s.proc.Running() {
 		return fmt.Errorf("realmq: %s does not run", s.name)
 	}
 	return f(s.proc)

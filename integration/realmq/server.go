@@ -9,8 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
+
+	"github.com/rocketmq-beam/rocketmq-beam/integration/internal/javaserver"
 )
 
 const (
@@ -30,8 +30,8 @@ type server struct {
 	heap    [2]string // at start, at most
 	marker  string    // in its output when it is ready
 	detail  string    // its own log below the folder of logs
-	archive *archive
-	proc    *process
+	archive *javaserver.Archive
+	proc    *javaserver.Process
 }
 
 func nameServer(dir, heap string) *server {
@@ -54,12 +54,12 @@ func proxy(dir, heap string) *server {
 
 // machine is what all servers of a cluster are started with.
 type machine struct {
-	java      *java
+	java      *javaserver.Java
 	classpath string
 	dir       string
 	logs      string
 	flags     []string
-	spawner   *spawner
+	spawner   *javaserver.Spawner
 }
 
 // start starts the server and waits until it says that it is ready.
@@ -69,22 +69,22 @@ func (s *server) start(ctx context.Context, m *machine) error {
 		"--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED",
 		// RocketMQ writes its logs below the home folder of the user.
 		"-Duser.home=" + m.dir, "-Djava.io.tmpdir=" + m.dir}
-	args = append(args, s.archive.flags()...)
+	args = append(args, s.archive.Flags()...)
 	args = append(args, m.flags...)
 	args = append(args, "-cp", m.classpath, s.class)
-	cmd := exec.Command(m.java.path, append(args, s.args...)...)
+	cmd := exec.Command(m.java.Path, append(args, s.args...)...)
 	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), "ROCKETMQ_HOME="+m.dir)
 	var err error
-	s.proc, err = startProcess(m.spawner, cmd, s.output(m.logs), s.marker)
+	s.proc, err = javaserver.StartProcess(m.spawner, cmd, s.output(m.logs), s.marker)
 	if err != nil {
 		return &startError{server: s.name, err: err}
 	}
 	select {
-	case <-s.proc.ready.seen:
+	case <-s.proc.Ready():
 		return nil
-	case <-s.proc.done:
-		return s.failed(m.logs, fmt.Errorf("it ended before it was ready: %w", endOf(s.proc)))
+	case <-s.proc.Done():
+		return s.failed(m.logs, fmt.Errorf("it ended before it was ready: %w", s.proc.End()))
 	case <-ctx.Done():
 		return s.failed(m.logs, fmt.Errorf("it was not ready in time: %w", context.Cause(ctx)))
 	}
@@ -94,18 +94,11 @@ func (s *server) output(logs string) string { return filepath.Join(logs, s.name+
 
 // failed makes the error of a server that did not come up.
 func (s *server) failed(logs string, err error) error {
-	tail := tailOf(s.output(logs), 25)
-	if detail := tailOf(filepath.Join(logs, "rocketmqlogs", s.detail), 8); detail != "" {
+	tail := javaserver.Tail(s.output(logs), 25)
+	if detail := javaserver.Tail(filepath.Join(logs, "rocketmqlogs", s.detail), 8); detail != "" {
 		tail += "\n-- " + s.detail + "\n" + detail
 	}
 	return &startError{server: s.name, tail: tail, err: err}
-}
-
-func endOf(p *process) error {
-	if p.err != nil {
-		return p.err
-	}
-	return fmt.Errorf("exit status 0")
 }
 
 // startError tells which server did not come up, why, and its last words.
@@ -126,15 +119,3 @@ func (e *startError) Error() string {
 
 // Unwrap returns the cause.
 func (e *startError) Unwrap() error { return e.err }
-
-// tailOf returns the last lines of a file, or "". Of stack traces it leaves
-// out where they were, so that what happened fits in.
-func tailOf(path string, n int) string {
-	b, err := os.ReadFile(path)
-	if err != nil || len(b) == 0 {
-		return ""
-	}
-	lines := strings.Split(string(b), "\n")
-	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "at ") })
-	return strings.TrimSpace(lastLines(strings.Join(lines, "\n"), n))
-}

@@ -30,16 +30,18 @@ func startBroker(t *testing.T, opts ...embedded.Option) *embedded.Broker {
 	t.Cleanup(b.Close)
 	t.Cleanup(shutdown) // runs first
 	b.CreateTopic(ordersTopic, queues)
+	b.CreateTopic(countsTopic, 1)
 	return b
 }
 
-// countBounded is read to what is there, window, count.
+// countBounded is read to what is there, window, count, write.
 func countBounded(t *testing.T, s beam.Scope, b *embedded.Broker) {
 	t.Helper()
 	msgs := rocketmqio.ReadBounded(s, b.NameServer(), ordersGroup, []string{ordersTopic},
 		rocketmqio.ReadFrom(rocketmqio.Earliest()), rocketmqio.ReadTo(rocketmqio.AtLatest()))
 	windowed := beam.WindowInto(s, window.NewFixedWindows(time.Second), msgs)
-	beam.ParDo0(s, &countFn{t.Name()}, beam.GroupByKey(s, beam.ParDo(s, byQueue, windowed)))
+	counts := beam.ParDo(s, &countFn{t.Name()}, beam.GroupByKey(s, beam.ParDo(s, byQueue, windowed)))
+	rocketmqio.Write(s, b.NameServer(), counts, rocketmqio.WriteTopic(countsTopic))
 }
 
 // X30: what other sources read nothing on.
@@ -61,6 +63,7 @@ func TestABoundedReadOfNormalTopics(t *testing.T) {
 		wantCounters(t, job.Counters, map[string]int64{"rocketmq.rocketmqio.read.emitted": n, "rocketmq.rocketmqio.read.commits": queues})
 		wantMetric(t, job, "emitted", n)
 		awaitCommits(t, b)
+		awaitCounts(t, b, tp)
 	})
 }
 

@@ -44,22 +44,6 @@ func awaitCheckpoint(t *testing.T, s *flink.Server) flink.Checkpoint {
 	return at
 }
 
-// poll waits until the condition holds, asking again and again: what it asks has
-// no way to tell.
-func poll(t *testing.T, what string, cond func() bool) {
-	t.Helper()
-	timeout := time.After(patience)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !cond() {
-		select {
-		case <-tick.C:
-		case <-timeout:
-			t.Fatalf("%s: not in %v", what, patience)
-		}
-	}
-}
-
 // A job that was cancelled, and whose workers have gone with that, does not stay
 // in the cluster: it fails, is started again as often as it may, and ends.
 func TestACancelledJobLeavesNothingOnFlink(t *testing.T) {

@@ -6,12 +6,15 @@ package runners
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
@@ -23,36 +26,67 @@ import (
 
 func init() {
 	register.Function1x2(byQueue)
-	register.DoFn4x0[context.Context, beam.Window, int32, func(*int) bool](&countFn{})
+	register.DoFn4x1[context.Context, beam.Window, int32, func(*int) bool, rocketmqio.OutgoingMessage](&countFn{})
 	register.Iter1[int]()
 	register.DoFn1x0[ackfn.Result](&resultFn{})
 }
 
 func byQueue(m coders.Message) (int32, int) { return m.QueueID, 1 }
 
+// countsTopic is where the counts are written to.
+const countsTopic = "counts"
+
 // countFn shows how many ones a window of a queue holds.
 type countFn struct{ Test string }
 
-func (fn *countFn) ProcessElement(_ context.Context, w beam.Window, queue int32, ones func(*int) bool) {
+func (fn *countFn) ProcessElement(_ context.Context, w beam.Window, queue int32, ones func(*int) bool) rocketmqio.OutgoingMessage {
 	n, one := 0, 0
 	for ones(&one) {
 		n++
 	}
+	key := fmt.Sprintf("queue %d until %v", queue, w.MaxTimestamp())
 	if tp, ok := taps.Load(fn.Test); ok {
-		tp.(*tap).set(fmt.Sprintf("queue %d until %v", queue, w.MaxTimestamp()), n)
+		tp.(*tap).set(key, n)
+	}
+	return rocketmqio.OutgoingMessage{Keys: []string{strconv.Itoa(int(queue))}, Body: fmt.Append(nil, key, ": ", n)}
+}
+
+// awaitCounts waits until what was counted has been written, and nothing else.
+func awaitCounts(t *testing.T, b *embedded.Broker, tp *tap) {
+	t.Helper()
+	want := map[string]bool{}
+	for key, n := range tp.snapshot() {
+		if strings.HasPrefix(key, "queue ") {
+			want[fmt.Sprint(key, ": ", n)] = true
+		}
+	}
+	got := map[string]bool{}
+	poll(t, "all counts in the topic", func() bool {
+		clear(got)
+		for _, m := range b.Messages(countsTopic) {
+			got[string(m.Body)] = true
+		}
+		return len(got) >= len(want)
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("counts written, -want +got:\n%s", diff)
 	}
 }
 
-// countInWindows is read, window, count.
-func countInWindows(t *testing.T, s beam.Scope, b *embedded.Broker, more ...rocketmqio.ReadOption) beam.PCollection {
+// countInWindows is read, window, count, write.
+func countInWindows(t *testing.T, s beam.Scope, b *embedded.Broker) beam.PCollection {
 	t.Helper()
-	msgs := rocketmqio.Read(s, b.NameServer(), ordersGroup, []string{ordersTopic}, append([]rocketmqio.ReadOption{
-		rocketmqio.ReadFrom(rocketmqio.Committed(rocketmqio.Earliest())), rocketmqio.ReadPullTimeout(5 * time.Second),
-		rocketmqio.ReadCommitInterval(100 * time.Millisecond), rocketmqio.ReadIdleDelay(500 * time.Millisecond),
-	}, more...)...)
+	msgs := readOrders(s, b)
 	windowed := beam.WindowInto(s, window.NewFixedWindows(time.Second), msgs)
-	beam.ParDo0(s, &countFn{t.Name()}, beam.GroupByKey(s, beam.ParDo(s, byQueue, windowed)))
+	counts := beam.ParDo(s, &countFn{t.Name()}, beam.GroupByKey(s, beam.ParDo(s, byQueue, windowed)))
+	rocketmqio.Write(s, b.NameServer(), counts, rocketmqio.WriteTopic(countsTopic))
 	return msgs
+}
+
+func readOrders(s beam.Scope, b *embedded.Broker) beam.PCollection {
+	return rocketmqio.Read(s, b.NameServer(), ordersGroup, []string{ordersTopic},
+		rocketmqio.ReadFrom(rocketmqio.Committed(rocketmqio.Earliest())), rocketmqio.ReadPullTimeout(5*time.Second),
+		rocketmqio.ReadCommitInterval(100*time.Millisecond), rocketmqio.ReadIdleDelay(500*time.Millisecond))
 }
 
 func countPipeline(t *testing.T, b *embedded.Broker) *beam.Pipeline {
@@ -115,6 +149,7 @@ func TestWindowsOfNormalTopicsFireAndOffsetsAreCommitted(t *testing.T) {
 		publishOrders(b, n, n)
 		tp.await(t, "the windows after a lull", func(seen map[string]int) bool { return total(seen) == 2*n })
 		awaitCommits(t, b)
+		awaitCounts(t, b, tp)
 		wantCounters(t, job.Counters, map[string]int64{
 			"rocketmq.rocketmqio.read.emitted": 2 * n, "rocketmq.rocketmqio.read.queues_discovered": queues + 1,
 		})

@@ -119,3 +119,19 @@ func (tp *tap) snapshot() map[string]int {
 	defer tp.mu.Unlock()
 	return maps.Clone(tp.seen)
 }
+
+// poll waits until the condition holds, asking again and again: what it asks has
+// no way to tell.
+func poll(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	timeout := time.After(patience)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-timeout:
+			t.Fatalf("%s: not in %v", what, patience)
+		}
+	}
+}
