@@ -47,6 +47,9 @@ func firstOffset(ctx context.Context, o offsets, q remoting.Queue, group string,
 		case startTimestamp:
 			offset, err = offsetAt(ctx, o, q, step.At, b)
 			return offset, step.Mode, err
+		case startOffset:
+			offset, err = inRange(q, step.Offset, "the start", policy, b)
+			return offset, step.Mode, err
 		case startSpecific:
 			if offset, ok := step.Offsets[queueOf(q).String()]; ok {
 				offset, err = inRange(q, offset, "the start", policy, b)

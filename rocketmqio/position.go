@@ -18,6 +18,7 @@ const (
 	startCommitted startMode = "committed"
 	startTimestamp startMode = "timestamp"
 	startSpecific  startMode = "specific"
+	startOffset    startMode = "offset"
 )
 
 // Start says where reading begins, in each queue that is there when the
@@ -34,6 +35,7 @@ type startStep struct {
 	Mode    startMode        `json:"mode"`
 	At      int64            `json:"at,omitempty"` // milliseconds since 1970
 	Offsets map[string]int64 `json:"offsets,omitempty"`
+	Offset  int64            `json:"offset,omitempty"`
 }
 
 func startAt(first startStep, fallback ...startStep) Start {
@@ -63,6 +65,11 @@ func Timestamp(t time.Time) Start {
 func Specific(offsets map[Queue]int64, fallback Start) Start {
 	return startAt(startStep{Mode: startSpecific, Offsets: named(offsets)}, fallback.Steps...)
 }
+
+// Offset begins at the same offset in every queue. It is for topics whose queues
+// are filled alike, and for those of one queue: a queue that does not hold it, or
+// does not end with it, is treated as [ReadOutOfRange] says.
+func Offset(offset int64) Start { return startAt(startStep{Mode: startOffset, Offset: offset}) }
 
 func named(offsets map[Queue]int64) map[string]int64 {
 	out := make(map[string]int64, len(offsets))
@@ -105,14 +112,14 @@ func (q Queue) String() string { return fmt.Sprintf("%s/%s/%d", q.Topic, q.Broke
 
 func (s Start) check() error {
 	if len(s.Steps) == 0 {
-		return errors.New("no start: want Earliest, Latest, Committed, Timestamp or Specific")
+		return errors.New("no start: want Earliest, Latest, Committed, Timestamp, Offset or Specific")
 	}
 	for i, step := range s.Steps {
 		if err := step.check(); err != nil {
 			return err
 		}
 		if last := i == len(s.Steps)-1; step.mayPass() == last {
-			return fmt.Errorf("start %s: want a fallback of Earliest, Latest or Timestamp at its end", step.Mode)
+			return fmt.Errorf("start %s: want a fallback of Earliest, Latest, Timestamp or Offset at its end", step.Mode)
 		}
 	}
 	return nil
@@ -133,8 +140,12 @@ func (s startStep) check() error {
 			return errors.New("specific start without any offset")
 		}
 		return checkOffsets("start", s.Offsets)
+	case startOffset:
+		if s.Offset < 0 {
+			return fmt.Errorf("start offset %d is negative", s.Offset)
+		}
 	default:
-		return fmt.Errorf("start %q: want Earliest, Latest, Committed, Timestamp or Specific", s.Mode)
+		return fmt.Errorf("start %q: want Earliest, Latest, Committed, Timestamp, Offset or Specific", s.Mode)
 	}
 	return nil
 }

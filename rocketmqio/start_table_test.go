@@ -59,7 +59,7 @@ func wantStart(mode string, min, max, commit int64, known, broken bool) (int64, 
 		return max, ""
 	case "timestamp at the epoch":
 		return min, ""
-	case "specific 5":
+	case "specific 5", "offset 5":
 		if 5 < min || 5 > max {
 			return 0, "holds offsets"
 		}
@@ -83,7 +83,7 @@ func TestTheFirstOffsetOfEachStartInEachState(t *testing.T) {
 	starts := map[string]Start{
 		"earliest": Earliest(), "latest": Latest(), "committed": Committed(Earliest()),
 		"timestamp at the epoch": Timestamp(time.UnixMilli(1)), "timestamp in the future": Timestamp(time.Now().Add(time.Hour)),
-		"specific 5": Specific(map[Queue]int64{{testTopic, "broker-a", 0}: 5}, Earliest()),
+		"specific 5": Specific(map[Queue]int64{{testTopic, "broker-a", 0}: 5}, Earliest()), "offset 5": Offset(5),
 	}
 	for mode, from := range starts {
 		for _, q := range queueStates {

@@ -43,6 +43,16 @@ func (t *Table) With() map[string]string {
 	return m
 }
 
+// Statement is the table as a CREATE TABLE with all its options, secrets among
+// them. [Parse] makes the same table of it.
+func (t *Table) Statement() string {
+	options := make([]string, len(t.Options))
+	for i, o := range t.Options {
+		options[i] = sqltype.QuoteText(o.Key) + " = " + sqltype.QuoteText(o.Value)
+	}
+	return "CREATE TABLE " + sqltype.Quote(t.Name) + " " + t.Columns.String() + " WITH (" + strings.Join(options, ", ") + ")"
+}
+
 // Insert is an INSERT INTO … SELECT.
 type Insert struct {
 	At           Position
