@@ -1,15 +1,18 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rocketmqio reads the normal topics of Apache RocketMQ 4.x and 5.x
-// over the remoting protocol, with offsets that can be replayed.
+// Package rocketmqio reads and writes the normal topics of Apache RocketMQ 4.x
+// and 5.x over the remoting protocol.
 //
 // [Read] discovers the queues of its topics, reads each from a start position
-// on, and emits a PCollection of [coders.Message].
+// on, with offsets that can be replayed, and emits a PCollection of
+// [coders.Message]. [Decode], [DecodeBody] and [Bodies] make of it what the
+// pipeline works on. [Write] writes a PCollection of [OutgoingMessage], or of
+// messages that were read, and emits a result for each.
 //
 // # What is promised
 //
-// At least once. The position in each queue is part of the runner's checkpoint:
+// At least once, for both. Of reading: the position in each queue is part of the runner's checkpoint:
 // after a failure the runner goes on from there, whatever offset the consumer
 // group has committed at the broker. Within a queue messages are emitted in
 // order.

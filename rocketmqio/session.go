@@ -23,10 +23,13 @@ var sessions = pool.New[string](
 	func(s *session) { s.close() },
 )
 
-// Shutdown ends what the sources of this process keep in the background,
-// without waiting for their idle time. For a program that runs a pipeline in
-// its own process and is about to end; sources that still run are not touched.
-func Shutdown() { sessions.CloseIdle() }
+// Shutdown ends what the sources and sinks of this process keep in the
+// background, without waiting for their idle time. For a program that runs a
+// pipeline in its own process and is about to end; what still runs is not touched.
+func Shutdown() {
+	sessions.CloseIdle()
+	writeSessions.CloseIdle()
+}
 
 // session is what all queues of one source share in one process: a client, the
 // readers that pull in the background, and the watermark.
