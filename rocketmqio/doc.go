@@ -12,10 +12,11 @@
 //
 // # What is promised
 //
-// At least once, for both. Of reading: the position in each queue is part of the runner's checkpoint:
-// after a failure the runner goes on from there, whatever offset the consumer
-// group has committed at the broker. Within a queue messages are emitted in
-// order.
+// At least once, for both. The position in each queue is part of the runner's
+// checkpoint: after a failure the runner goes on from there, whatever offset the
+// consumer group has committed at the broker. Within a queue messages are
+// emitted in order. What is promised of writing stands at [Write] and
+// [Guarantee].
 //
 // # What a committed offset promises
 //
