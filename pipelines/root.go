@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare"
+	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/table"
 )
 
 // The exit codes.
@@ -38,6 +39,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	if errors.Is(err, fairshare.ErrInterrupted) {
 		fmt.Fprintln(errs, "interrupted: messages that were not acknowledged stay in the topic")
+		return exitInterrupted
+	}
+	if errors.Is(err, table.ErrInterrupted) {
+		fmt.Fprintln(errs, "interrupted: what was not written stays in the topics that are read")
 		return exitInterrupted
 	}
 	fmt.Fprintf(errs, "error: %v\n", err)
@@ -68,6 +73,6 @@ func newRoot(out, errs io.Writer) *cobra.Command {
 	root.SetErr(errs)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newFairshare())
+	root.AddCommand(newFairshare(), newTable())
 	return root
 }

@@ -1,0 +1,123 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package table
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/connector"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/script"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/sqltype"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/table"
+)
+
+// ScriptError is a script that cannot be run as it is written.
+type ScriptError struct{ Err error }
+
+// Error has a line for each fault, with its place.
+func (e *ScriptError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the faults.
+func (e *ScriptError) Unwrap() error { return e.Err }
+
+// plan is a script with the options of its tables, for what it does with them.
+type plan struct {
+	script *script.Script
+	// sources and sinks are the tables that are read and written, by name.
+	sources, sinks map[string]*table.Declared
+}
+
+// read makes a plan of a script. Its error is a [*ScriptError].
+func read(name, text string) (*plan, error) {
+	s, err := script.Parse(name, text)
+	if err != nil {
+		return nil, &ScriptError{err}
+	}
+	if len(s.Inserts) == 0 {
+		return nil, &ScriptError{errors.New("the script has no INSERT INTO … SELECT: there is nothing to run")}
+	}
+	p := &plan{script: s, sources: map[string]*table.Declared{}, sinks: map[string]*table.Declared{}}
+	var faults []error
+	for _, t := range s.Tables {
+		faults = append(faults, p.settle(t))
+	}
+	faults = append(faults, p.checkAcks())
+	if err := errors.Join(faults...); err != nil {
+		return nil, &ScriptError{err}
+	}
+	return p, nil
+}
+
+// settle reads the options of a table, also of one that is not used.
+func (p *plan) settle(t *script.Table) error {
+	use := p.use(t)
+	d, err := table.Settle(t, use)
+	if err != nil {
+		return err
+	}
+	if use&connector.Read != 0 {
+		p.sources[t.Name] = d
+	}
+	if use&connector.Write != 0 {
+		p.sinks[t.Name] = d
+	}
+	return nil
+}
+
+func (p *plan) use(t *script.Table) (use connector.Use) {
+	for _, i := range p.script.Inserts {
+		if i.Source == t {
+			use |= connector.Read
+		}
+		if i.Sink == t {
+			use |= connector.Write
+		}
+	}
+	return use
+}
+
+// checkAcks refuses two statements that would both acknowledge.
+func (p *plan) checkAcks() error {
+	var faults []error
+	for _, t := range p.script.Tables {
+		d := p.sources[t.Name]
+		if d == nil || !acks(d) || len(p.inserts(t)) == 1 {
+			continue
+		}
+		faults = append(faults, fmt.Errorf("line %d, column %d: table %s: 'rocketmq.source.ack' = 'last-step': %d statements read it, and the first that is done would acknowledge for the others: "+
+			"give each a table with a consumer group of its own", t.At.Line, t.At.Column, sqltype.Quote(t.Name), len(p.inserts(t))))
+	}
+	return errors.Join(faults...)
+}
+
+// acks says that messages of the table are acknowledged.
+func acks(d *table.Declared) bool {
+	return d.Config.Connector == connector.GRPC && d.Config.LiteSource.Ack == connector.AckLast
+}
+
+// inserts are the statements that read a table.
+func (p *plan) inserts(t *script.Table) []*script.Insert {
+	return slices.DeleteFunc(slices.Clone(p.script.Inserts), func(i *script.Insert) bool { return i.Source != t })
+}
+
+// notes are what a user should know before the script runs.
+func (p *plan) notes() []string {
+	var out []string
+	for _, t := range p.script.Tables {
+		d := p.sources[t.Name]
+		if d == nil {
+			continue
+		}
+		if d.Config.Connector == connector.GRPC && !acks(d) {
+			out = append(out, fmt.Sprintf("messages of table %s are never acknowledged, so that each comes again when its lease of %v ends: 'rocketmq.source.ack' = 'last-step' acknowledges what is written",
+				sqltype.Quote(t.Name), d.Config.LiteSource.InvisibleDuration))
+		}
+		if p.sinks[t.Name] != nil && d.Config.Connector != connector.GRPC && slices.Contains(d.Config.Source.Topics, d.Config.Sink.Topic) {
+			out = append(out, fmt.Sprintf("table %s is read and written, and its topic is the same: what is written is read again", sqltype.Quote(t.Name)))
+		}
+	}
+	return out
+}

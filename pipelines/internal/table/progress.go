@@ -1,0 +1,78 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package table
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/table"
+)
+
+// figures are what a run has done. Bundles that a runner repeats count again.
+type figures struct {
+	Seconds float64 `json:"seconds"`
+	// MessagesRead are messages, RowsRead the rows in them.
+	MessagesRead int64 `json:"messages_read"`
+	RowsRead     int64 `json:"rows_read"`
+	// RowsFiltered are those for which WHERE did not hold.
+	RowsFiltered int64 `json:"rows_filtered"`
+	// RowsSkipped had the wrong number of fields, RowsUndecodable a field that could
+	// not be read.
+	RowsSkipped     int64 `json:"rows_skipped"`
+	RowsUndecodable int64 `json:"rows_undecodable"`
+	// RowsWritten are stored, RowsFailed are not: only with the guarantee NONE.
+	RowsWritten int64 `json:"rows_written"`
+	RowsFailed  int64 `json:"rows_failed"`
+	// MessagesAcked are acknowledged, of lite topics.
+	MessagesAcked int64 `json:"messages_acked"`
+}
+
+func figuresOf(counters map[string]int64, elapsed time.Duration) figures {
+	of := func(name string) int64 { return counters[table.Namespace+"."+name] }
+	return figures{
+		Seconds: elapsed.Seconds(), MessagesRead: of(table.CountRead), RowsRead: of(table.CountRows), RowsFiltered: of(table.CountFiltered),
+		RowsSkipped: of(table.CountSkipped), RowsUndecodable: of(table.CountUndecodable),
+		RowsWritten:   counters["rocketmq.rocketmqio.write.sent"] + counters["rocketmq.litegrpcio.write.sent"],
+		RowsFailed:    counters["rocketmq.rocketmqio.write.failed"],
+		MessagesAcked: counters["rocketmq.ackfn.acked"],
+	}
+}
+
+// progress shows figures as they come.
+type progress struct {
+	out   io.Writer
+	begin time.Time
+	last  figures
+}
+
+func newProgress(out io.Writer, begin time.Time) *progress {
+	return &progress{out: out, begin: begin}
+}
+
+func (p *progress) head() {
+	fmt.Fprintln(p.out, "  time  messages read  rows read   filtered    skipped    written      acked   written/s")
+}
+
+func (p *progress) line(now time.Time, counters map[string]int64) {
+	f := figuresOf(counters, now.Sub(p.begin))
+	rate := float64(f.RowsWritten-p.last.RowsWritten) / (f.Seconds - p.last.Seconds)
+	fmt.Fprintf(p.out, "%5.0fs %14d %10d %10d %10d %10d %10d %11.0f\n",
+		f.Seconds, f.MessagesRead, f.RowsRead, f.RowsFiltered, f.RowsSkipped+f.RowsUndecodable, f.RowsWritten, f.MessagesAcked, rate)
+	p.last = f
+}
+
+// result writes the last line.
+func (p *progress) result(now time.Time, counters map[string]int64, err error) error {
+	r := struct {
+		figures
+		Interrupted bool `json:"interrupted,omitempty"`
+		Failed      bool `json:"failed,omitempty"`
+	}{figures: figuresOf(counters, now.Sub(p.begin)), Interrupted: errors.Is(err, ErrInterrupted)}
+	r.Failed = err != nil && !r.Interrupted
+	return json.NewEncoder(p.out).Encode(r)
+}
