@@ -38,6 +38,9 @@ func TestWrongCommandLinesNameFlagAndValue(t *testing.T) {
 		{"a share of everything", []string{"fairshare", "--noisy-share", "1"}, []string{"--noisy-share 1"}},
 		{"a share and a rate", []string{"fairshare", "--noisy-share", "0.5", "--noisy-rate", "9"}, []string{"--noisy-share 0.5", "--noisy-rate 9"}},
 		{"an unknown flag", []string{"fairshare", "--colour"}, []string{"--colour"}},
+		{"options of Flink without Flink", []string{"fairshare", "--checkpointing-interval", "1s"}, []string{"--checkpointing-interval", "--flink host:port"}},
+		{"a job server that is no address", []string{"fairshare", "--flink", "http://localhost:8099"}, []string{"--flink", `"http://localhost:8099"`, "host:port"}},
+		{"a state backend without a place", []string{"fairshare", "--flink", "localhost:8099", "--state-backend", "rocksdb"}, []string{`"rocksdb"`, "storage path"}},
 		{"an argument", []string{"fairshare", "now"}, []string{`"now"`}},
 		{"an unknown subcommand", []string{"mirrors"}, []string{`"mirrors"`}},
 	}
@@ -69,7 +72,7 @@ func TestHelpHasAnExample(t *testing.T) {
 }
 
 func TestClusterFaultsAreClearAndSoon(t *testing.T) {
-	plain := embedded.Start(t.Context(), embedded.WithLiteTopic("bus"), embedded.WithLiteGroup("blind", "bus"), embedded.WithNormalTopic("normal"))
+	plain := embedded.Start(t.Context(), embedded.WithLiteTopic("bus"), embedded.WithLiteGroup("blind", "bus"), embedded.WithWildcardGroup("workers", "bus"), embedded.WithNormalTopic("normal"))
 	t.Cleanup(plain.Close)
 	signed := embedded.Start(t.Context(), embedded.WithLiteTopic("bus"), embedded.WithWildcardGroup("workers", "bus"), embedded.WithCredentials("ak", "s3cret-of-the-cluster"))
 	t.Cleanup(signed.Close)
@@ -86,6 +89,7 @@ func TestClusterFaultsAreClearAndSoon(t *testing.T) {
 		{"a group without the wildcard", []string{"--endpoints", plain.Endpoints(), "--topic", "bus", "--group", "blind"}, []string{`"blind"`, "lite.sub.wildcard"}},
 		{"TLS where there is none", []string{"--endpoints", plain.Endpoints(), "--topic", "bus", "--group", "blind", "--tls"}, []string{plain.Endpoints(), "TLS"}},
 		{"no credentials", []string{"--endpoints", signed.Endpoints(), "--topic", "bus", "--group", "workers"}, []string{`"bus"`, "UNAUTHORIZED", "check access key"}},
+		{"no job server", []string{"--flink", "127.0.0.1:1", "--endpoints", plain.Endpoints(), "--topic", "bus", "--group", "workers"}, []string{"127.0.0.1:1", "check that a Beam job server runs there"}},
 		{"wrong credentials", []string{"--endpoints", signed.Endpoints(), "--topic", "bus", "--group", "workers", "--credentials", "env"}, []string{`"bus"`, "UNAUTHORIZED", "check access key"}},
 	}
 	for _, tt := range tests {
