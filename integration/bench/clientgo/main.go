@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command clientgo reads a topic with the PullFrom of rocketmq-client-go, a
-// goroutine a queue, from offset 0 to the end that the first answer names. Its
-// only line of output is a JSON object. The benchmark that runs it gives it a
-// home folder to write in.
+// goroutine a queue, from offset 0 to the end that the first answer names; or it
+// writes to one with SendAsync. Its only line of output is a JSON object. The
+// benchmark that runs it gives it a home folder to write in.
 //
 //	clientgo nameserver topic batch
+//	clientgo write nameserver topic messages bytes in-flight
 package main
 
 import (
@@ -37,11 +38,15 @@ type result struct {
 	Seconds     float64 `json:"seconds"`
 	CPUSeconds  float64 `json:"cpu_seconds"`
 	Calls       int     `json:"calls"`
+	Failed      int     `json:"failed,omitempty"`
 	Allocations uint64  `json:"allocations"`
 	Bytes       uint64  `json:"bytes"`
 }
 
 func run() error {
+	if len(os.Args) == 7 && os.Args[1] == "write" {
+		return runWrite(os.Args[2], os.Args[3], os.Args[4:])
+	}
 	if len(os.Args) != 4 {
 		return fmt.Errorf("want three arguments: name server, topic, batch size")
 	}

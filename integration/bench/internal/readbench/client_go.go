@@ -60,11 +60,16 @@ type clientGoResult struct {
 	Bytes       uint64  `json:"bytes"`
 }
 
-func (p *ClientGoProgram) run(ctx context.Context, b *Backlog) (comparison.Run, error) {
-	c := exec.CommandContext(ctx, p.path, b.NameServers, b.Topic, strconv.Itoa(pullSize))
+// Output runs the program and returns what it says on its standard output.
+func (p *ClientGoProgram) Output(ctx context.Context, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, p.path, args...)
 	c.Dir, c.Stderr = p.dir, p.stderr
 	c.Env = append(os.Environ(), "HOME="+p.dir, "ROCKETMQ_GO_LOG_LEVEL=error")
-	out, err := c.Output()
+	return c.Output()
+}
+
+func (p *ClientGoProgram) run(ctx context.Context, b *Backlog) (comparison.Run, error) {
+	out, err := p.Output(ctx, b.NameServers, b.Topic, strconv.Itoa(pullSize))
 	if err != nil {
 		return comparison.Run{}, fmt.Errorf("client-go on topic %q: %w", b.Topic, err)
 	}
