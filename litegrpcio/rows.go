@@ -30,15 +30,15 @@ import (
 // that names it.
 func ReadRows(s beam.Scope, createTable string, row reflect.Type, opts ...ReadOption) beam.PCollection {
 	s = s.Scope("litegrpcio.ReadRows")
-	d, row, err := declareRows(createTable, row)
+	d, made, err := declareRows(createTable, row)
 	if err == nil && d.Config.LiteSource.Ack == connector.AckLast {
 		err = errors.New("'rocketmq.source.ack' = 'last-step': rows alone cannot be acknowledged: use ReadRowsWithHandles, and let the pipeline end in ackfn.Ack")
 	}
 	if err != nil {
 		panic(fmt.Sprintf("litegrpcio.ReadRows: %v", err))
 	}
-	fn := &readRowsFn{Side: d.Side(), Row: beam.EncodedType{T: row}}
-	return beam.ParDo(s, fn, readTable(s, d, opts), beam.TypeDefinition{Var: beam.XType, T: row})
+	fn := &readRowsFn{Side: d.Side(), Row: encoded(row)}
+	return beam.ParDo(s, fn, readTable(s, d, opts), beam.TypeDefinition{Var: beam.XType, T: made})
 }
 
 // ReadRowsWithHandles is [ReadRows] with the handle beside each row: it returns
@@ -48,12 +48,12 @@ func ReadRows(s beam.Scope, createTable string, row reflect.Type, opts ...ReadOp
 // rows that are skipped, has no handle either and comes again.
 func ReadRowsWithHandles(s beam.Scope, createTable string, row reflect.Type, opts ...ReadOption) beam.PCollection {
 	s = s.Scope("litegrpcio.ReadRowsWithHandles")
-	d, row, err := declareRows(createTable, row)
+	d, made, err := declareRows(createTable, row)
 	if err != nil {
 		panic(fmt.Sprintf("litegrpcio.ReadRowsWithHandles: %v", err))
 	}
-	fn := &readRowsWithHandlesFn{readRowsFn{Side: d.Side(), Row: beam.EncodedType{T: row}}}
-	return beam.ParDo(s, fn, readTable(s, d, opts), beam.TypeDefinition{Var: beam.XType, T: row})
+	fn := &readRowsWithHandlesFn{readRowsFn{Side: d.Side(), Row: encoded(row)}}
+	return beam.ParDo(s, fn, readTable(s, d, opts), beam.TypeDefinition{Var: beam.XType, T: made})
 }
 
 func declareRows(createTable string, row reflect.Type) (*table.Declared, reflect.Type, error) {
@@ -84,6 +84,15 @@ func WriteRows(s beam.Scope, createTable string, col beam.PCollection, opts ...W
 	if err != nil {
 		panic(fmt.Sprintf("litegrpcio.WriteRows: %v", err))
 	}
-	fn := &writeRowsFn{Side: d.Side(), Row: beam.EncodedType{T: col.Type().Type()}}
+	fn := &writeRowsFn{Side: d.Side()}
 	return writeTable(s, d, beam.ParDo(s, fn, col), opts)
+}
+
+// encoded is a struct as it travels in the graph. One that is made of the columns
+// is made of them again: Beam's encoding of types has no maps.
+func encoded(row reflect.Type) *beam.EncodedType {
+	if row == nil {
+		return nil
+	}
+	return &beam.EncodedType{T: row}
 }

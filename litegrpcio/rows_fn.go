@@ -6,6 +6,7 @@ package litegrpcio
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -24,14 +25,18 @@ func init() {
 // readRowsFn makes Beam rows of messages.
 type readRowsFn struct {
 	Side table.Side
-	Row  beam.EncodedType
+	Row  *beam.EncodedType // nil for a struct made of the columns
 
 	reader *table.StructReader
 }
 
 // Setup makes the reader of the table.
 func (fn *readRowsFn) Setup() (err error) {
-	fn.reader, err = fn.Side.StructReader(fn.Row.T)
+	var row reflect.Type
+	if fn.Row != nil {
+		row = fn.Row.T
+	}
+	fn.reader, err = fn.Side.StructReader(row)
 	return err
 }
 
@@ -58,14 +63,13 @@ func (fn *readRowsWithHandlesFn) ProcessElement(ctx context.Context, m coders.Ac
 // writeRowsFn makes messages of Beam rows.
 type writeRowsFn struct {
 	Side table.Side
-	Row  beam.EncodedType
 
 	writer *table.StructWriter
 }
 
 // Setup makes the writer of the table.
 func (fn *writeRowsFn) Setup() (err error) {
-	fn.writer, err = fn.Side.StructWriter(fn.Row.T)
+	fn.writer, err = fn.Side.StructWriter()
 	return err
 }
 

@@ -36,13 +36,14 @@ import (
 func ReadRows(s beam.Scope, createTable string, row reflect.Type, opts ...ReadOption) beam.PCollection {
 	s = s.Scope("rocketmqio.ReadRows")
 	d, err := table.Declare(createTable, connector.Read, connectors...)
+	given := row
 	if err == nil {
-		row, err = d.RowType(row)
+		row, err = d.RowType(given)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("rocketmqio.ReadRows: %v", err))
 	}
-	fn := &readRowsFn{Side: d.Side(), Row: beam.EncodedType{T: row}}
+	fn := &readRowsFn{Side: d.Side(), Row: encoded(given)}
 	return beam.ParDo(s, fn, readTable(s, d, opts), beam.TypeDefinition{Var: beam.XType, T: row})
 }
 
@@ -67,6 +68,15 @@ func WriteRows(s beam.Scope, createTable string, col beam.PCollection, opts ...W
 	if err != nil {
 		panic(fmt.Sprintf("rocketmqio.WriteRows: %v", err))
 	}
-	fn := &writeRowsFn{Side: d.Side(), Row: beam.EncodedType{T: col.Type().Type()}}
+	fn := &writeRowsFn{Side: d.Side()}
 	return writeTable(s, d, beam.ParDo(s, fn, col), opts)
+}
+
+// encoded is a struct as it travels in the graph. One that is made of the columns
+// is made of them again: Beam's encoding of types has no maps.
+func encoded(row reflect.Type) *beam.EncodedType {
+	if row == nil {
+		return nil
+	}
+	return &beam.EncodedType{T: row}
 }

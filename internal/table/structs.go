@@ -34,9 +34,13 @@ type StructReader struct {
 	binding *Binding
 }
 
-// StructReader makes the reader of a table whose rows are structs of a type.
+// StructReader makes the reader of a table whose rows are structs of a type, or
+// for nil of one made of the columns.
 func (s *Side) StructReader(row reflect.Type) (*StructReader, error) {
 	r, err := s.Reader()
+	if err == nil && row == nil {
+		row, err = RowType(r.columns)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,20 +64,25 @@ type StructWriter struct {
 	at       []int // positions of these in all columns
 }
 
-// StructWriter makes the writer of a table whose rows are structs of a type.
-func (s *Side) StructWriter(row reflect.Type) (*StructWriter, error) {
+// StructWriter makes the writer of a table whose rows are structs.
+func (s *Side) StructWriter() (*StructWriter, error) {
 	w, err := s.Writer()
 	if err != nil {
 		return nil, err
 	}
 	out := &StructWriter{Writer: w}
 	out.writable, out.at = w.columns.Writable()
-	out.binding, err = Bind(row, out.writable)
-	return out, err
+	return out, nil
 }
 
 // WriteStruct makes the message of a Beam row.
 func (w *StructWriter) WriteStruct(ctx context.Context, s any) (Message, error) {
+	if t := reflect.TypeOf(s); w.binding == nil || w.binding.row != t {
+		var err error
+		if w.binding, err = Bind(t, w.writable); err != nil {
+			return Message{}, fmt.Errorf("table %s: %w", w.table, err)
+		}
+	}
 	values, err := w.binding.Row(s, w.writable)
 	if err != nil {
 		return Message{}, fmt.Errorf("table %s: %w", w.table, err)

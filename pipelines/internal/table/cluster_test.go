@@ -123,9 +123,9 @@ func (c *cluster) pull(ctx context.Context, t *testing.T, topic string, n int) (
 		t.Fatal(err)
 	}
 	next := map[remoting.Queue]int64{}
-	for len(all) < n && ctx.Err() == nil {
+	for pause := time.Duration(0); len(all) < n && ctx.Err() == nil; pause = 100 * time.Millisecond {
 		for _, q := range route.Readable() {
-			r, err := c.client.Pull(ctx, remoting.PullRequest{Queue: q, Group: "test", Offset: next[q], Max: 32, Suspend: 50 * time.Millisecond})
+			r, err := c.client.Pull(ctx, remoting.PullRequest{Queue: q, Group: "test", Offset: next[q], Max: 32, Suspend: pause})
 			if err != nil && r == nil {
 				if ctx.Err() == nil {
 					t.Fatal(err)
@@ -133,6 +133,7 @@ func (c *cluster) pull(ctx context.Context, t *testing.T, topic string, n int) (
 				break
 			}
 			all, next[q] = append(all, r.Messages...), max(r.Next, next[q])
+			pause = 0 // once a round: a real broker looks for new messages every 5 s only
 		}
 	}
 	return all
