@@ -29,6 +29,7 @@ var sessions = pool.New[string](
 func Shutdown() {
 	sessions.CloseIdle()
 	writeSessions.CloseIdle()
+	txnSessions.CloseIdle()
 }
 
 // session is what all queues of one source share in one process: a client, the

@@ -80,6 +80,9 @@ func Write(s beam.Scope, nameServers string, col beam.PCollection, opts ...Write
 		panic("rocketmqio.Write: the input is no PCollection of this pipeline")
 	}
 	cfg.SinkID = uuid.NewString()
+	if cfg.Guarantee == ExactlyOnce {
+		return writeExactlyOnce(s, cfg, col)
+	}
 	switch col.Type().Type() {
 	case reflect.TypeFor[OutgoingMessage]():
 		return beam.ParDo(s, &writeFn{bundleWriter{Config: cfg}}, col)

@@ -42,6 +42,7 @@ type bundleWriter struct {
 	session *writeSession
 	writer  *messageWriter
 	tally   bundleTally
+	each    func(*messageResult) // if not nil, takes what was stored in place of an emitter
 }
 
 // Setup prepares what all bundles of this instance use.
@@ -145,7 +146,11 @@ func (b *bundleWriter) emit(ctx context.Context, emit emitWriteResult) error {
 				unsafe++
 			}
 		}
-		emit(resultOf(o))
+		if b.each != nil {
+			b.each(o)
+		} else {
+			emit(resultOf(o))
+		}
 	}
 	for counter, n := range map[beam.Counter]int64{sentCounter: sent, sendFailedCounter: failed, unsafeCounter: unsafe} {
 		if n > 0 {
@@ -157,7 +162,7 @@ func (b *bundleWriter) emit(ctx context.Context, emit emitWriteResult) error {
 
 func resultOf(o *messageResult) WriteResult {
 	m := &o.In.message
-	r := WriteResult{Topic: m.Topic, UniqueKey: m.UniqueKey, Keys: m.Keys, Attempts: int32(o.Attempts), Repeated: o.Uncertain, place: &o.In.place}
+	r := WriteResult{Topic: m.Topic, UniqueKey: m.UniqueKey, Keys: m.Keys, Attempts: int32(o.Attempts), Repeated: o.Uncertain, Source: m.Source, place: &o.In.place}
 	if o.Err != nil {
 		r.Error, r.Message = o.Err.Error(), m
 		return r

@@ -44,7 +44,7 @@ const (
 	// messages, else it fails and the runner repeats it. Repetitions may store
 	// messages more than once.
 	AtLeastOnce Guarantee = "AT_LEAST_ONCE"
-	// ExactlyOnce is not there yet: Write refuses it.
+	// ExactlyOnce: of each message consumers see one, see [WriteExactlyOnce].
 	ExactlyOnce Guarantee = "EXACTLY_ONCE"
 )
 
@@ -88,6 +88,8 @@ type writeConfig struct {
 	MaxBody    int           `json:"max_body"`
 	AIMD       aimd          `json:"aimd"`
 	IdleClose  time.Duration `json:"idle_close"`
+
+	Transaction transaction `json:"transaction,omitzero"`
 }
 
 // aimd are the settings of the congestion control.
@@ -107,6 +109,7 @@ func newWriteConfig(nameServers string, opts []WriteOption) (writeConfig, error)
 		Unsafe:     map[WriteStatus]UnsafePolicy{StatusFlushDiskTimeout: AcceptUnsafe, StatusFlushSlaveTimeout: AcceptUnsafe, StatusSlaveNotAvailable: AcceptUnsafe},
 		PendingMax: DefaultPendingMax, BatchSize: DefaultWriteBatchSize, BatchBytes: DefaultWriteBatchMiB << 20, Linger: DefaultWriteLinger,
 		MaxBody: DefaultMaxBody, AIMD: aimd{DefaultAIMDStep, DefaultAIMDFactor, DefaultAIMDTolerance}, IdleClose: DefaultWriteIdleClose,
+		Transaction: newTransaction(),
 	}
 	var faults []error
 	for _, opt := range opts {
@@ -132,9 +135,7 @@ func (c *writeConfig) check() error {
 	if _, err := c.strategy(); err != nil {
 		faults = append(faults, err)
 	}
-	if c.Guarantee == ExactlyOnce {
-		faults = append(faults, errors.New("guarantee EXACTLY_ONCE is not there yet: use AT_LEAST_ONCE, and give each message a UniqueKey made of its element, by which consumers can drop repetitions"))
-	}
+	faults = append(faults, c.checkTransaction())
 	if c.Namespace == "" {
 		c.Namespace = remoting.InstanceOf(c.NameServers)
 	}
@@ -182,17 +183,19 @@ func WriteTopic(topic string) WriteOption {
 func WriteTag(tag string) WriteOption { return func(c *writeConfig) error { c.Tag = tag; return nil } }
 
 // WriteGroup sets the producer group, which brokers note beside messages and check
-// permissions for. Default [DefaultProducerGroup].
+// permissions for. Default [DefaultProducerGroup]; with [ExactlyOnce] one that is made
+// of name servers, topic and the transform's place in the pipeline, so that no other
+// transform is asked about its half messages.
 func WriteGroup(group string) WriteOption {
 	return func(c *writeConfig) error { c.Group = group; return nil }
 }
 
-// WriteGuarantee sets what is promised of each message. Default [AtLeastOnce];
-// [ExactlyOnce] is refused.
+// WriteGuarantee sets what is promised of each message. Default [AtLeastOnce]. See
+// [WriteExactlyOnce] for what [ExactlyOnce] needs.
 func WriteGuarantee(g Guarantee) WriteOption {
 	return func(c *writeConfig) error {
 		if !slices.Contains([]Guarantee{None, AtLeastOnce, ExactlyOnce}, g) {
-			return fmt.Errorf("guarantee %q: want NONE or AT_LEAST_ONCE", g)
+			return fmt.Errorf("guarantee %q: want NONE, AT_LEAST_ONCE or EXACTLY_ONCE", g)
 		}
 		c.Guarantee = g
 		return nil

@@ -45,7 +45,7 @@ func (s *writeSession) convert(ctx context.Context, el *written) (*outgoing, err
 	if m.UniqueKey == "" {
 		m.UniqueKey = s.keys.next(time.Now())
 	}
-	if err := checkMessage(m, s.cfg.MaxBody, false); err != nil {
+	if err := checkMessage(m, s.cfg.MaxBody, s.cfg.Guarantee == ExactlyOnce); err != nil {
 		return nil, err
 	}
 	properties, size, err := m.properties()
@@ -54,6 +54,9 @@ func (s *writeSession) convert(ctx context.Context, el *written) (*outgoing, err
 	}
 	o := &outgoing{topic: m.Topic, key: m.UniqueKey, wire: remoting.OutMessage{Body: m.Body, Properties: properties, Born: time.Now()}}
 	o.size = entryOverhead + len(m.Body) + size
+	if s.cfg.Guarantee == ExactlyOnce {
+		return o, s.makeHalf(m, o, size)
+	}
 	return o, s.assign(ctx, m, o)
 }
 
@@ -96,6 +99,9 @@ func (s *writeSession) fixedQueue(ctx context.Context, m *OutgoingMessage) (remo
 // submit sends messages of one lane, and enters what the broker said of each.
 func (s *writeSession) submit(ctx context.Context, list []*outgoing, verdicts []asyncsink.Verdict[stored]) {
 	result, err := s.send(ctx, list)
+	if err == nil && s.cfg.Guarantee == ExactlyOnce {
+		err = checkHalf(result)
+	}
 	if err != nil {
 		for i := range verdicts {
 			verdicts[i].Err = err

@@ -20,7 +20,6 @@ import (
 
 func TestWriteOptionsThatCannotWorkAreRefused(t *testing.T) {
 	for want, opts := range map[string][]WriteOption{
-		"EXACTLY_ONCE is not there yet: use AT_LEAST_ONCE": {WriteGuarantee(ExactlyOnce)},
 		`guarantee "twice"`:             {WriteGuarantee("twice")},
 		`topic "no topic"`:              {WriteTopic("no topic")},
 		"topic is empty":                {WriteTopic("")},
