@@ -36,7 +36,7 @@ if [[ -n $missing ]]; then
     echo "missing:$missing; with CI=true nothing may be skipped"
     exit 1
   fi
-  say "the legs against a real RocketMQ are SKIPPED, for want of:$missing"
+  say "the legs against a real RocketMQ and on Flink are SKIPPED, for want of:$missing"
 fi
 
 say "tests, with the race detector"
@@ -49,7 +49,7 @@ trap '[[ -z $ahead ]] || kill "$ahead" 2>/dev/null || true; rm -rf "$events" "$d
 whole=""
 ((${#packages[@]} == 1)) && [[ ${packages[0]} == ./... ]] && whole=yes
 # Without the race detector Beam is built once more: while the tests wait.
-demo_tests=(./internal/portable ./pipelines/internal/fairshare)
+demo_tests=(./internal/portable ./pipelines/internal/fairshare ./integration/runners)
 if [[ -n $whole ]]; then
   (nice -n 19 go test -vet=off -run '^$' "${demo_tests[@]}" && nice -n 19 go build -o "$demo/pipelines" ./pipelines) >/dev/null 2>&1 &
   ahead=$!

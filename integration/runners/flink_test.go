@@ -10,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
 	"github.com/rocketmq-beam/rocketmq-beam/integration/flink"
+	"github.com/rocketmq-beam/rocketmq-beam/rocketmqio"
 )
 
 // latestCluster is the cluster of the job that was submitted last.
@@ -47,7 +50,7 @@ func awaitCheckpoint(t *testing.T, s *flink.Server) flink.Checkpoint {
 // A job that was cancelled, and whose workers have gone with that, does not stay
 // in the cluster: it fails, is started again as often as it may, and ends.
 func TestACancelledJobLeavesNothingOnFlink(t *testing.T) {
-	on := everywhere[1]
+	on := onFlink[0]
 	b := startBroker(t)
 	tp := newTap(t)
 	p := countPipeline(t, b)
@@ -63,4 +66,28 @@ func TestACancelledJobLeavesNothingOnFlink(t *testing.T) {
 		t.Errorf("cancelling took %v", took)
 	}
 	poll(t, "the end of the cluster", func() bool { return cluster.Gone(t.Context()) })
+}
+
+// A source that has an end ends the job, with checkpoints too, if Flink is asked
+// to look for it; the runner then knows the metrics.
+func TestAStreamWithAnEndEndsOnFlink(t *testing.T) {
+	on := onFlink[0]
+	b := startBroker(t)
+	tp := newTap(t)
+	const n = 40
+	publishOrders(b, 0, n)
+	p, s := beam.NewPipelineWithRoot()
+	msgs := rocketmqio.Read(s, b.NameServer(), ordersGroup, []string{ordersTopic},
+		rocketmqio.ReadFrom(rocketmqio.Earliest()), rocketmqio.ReadTo(rocketmqio.AtLatest()))
+	beam.ParDo0(s, &tapFn{t.Name()}, msgs)
+	on.options.CheckpointingInterval = 500 * time.Millisecond
+	on.options.EndIdleSourcesAfter = time.Second
+	job, err := on.batch(t, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, distinct := tp.counts(); all != n || distinct != n {
+		t.Errorf("%d messages, %d of them different; want %d, each once", all, distinct, n)
+	}
+	wantMetric(t, job, "emitted", n)
 }

@@ -40,7 +40,7 @@ func (fn *failOnceFn) ProcessElement(_ context.Context, m coders.Message) (coder
 // A message that fails a bundle once: Flink starts the job again from its last
 // checkpoint, and every message is counted in its window.
 func TestFlinkStartsAgainAfterAFailureAndLosesNothing(t *testing.T) {
-	for _, on := range everywhere[1:] {
+	for _, on := range onFlink {
 		t.Run(on.name, func(t *testing.T) {
 			b := startBroker(t)
 			tp := newTap(t)

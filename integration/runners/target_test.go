@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,51 +27,76 @@ type target struct {
 	options portable.Options
 }
 
-// everywhere are the runners that a pipeline must work on.
-var everywhere = []target{
-	{name: "prism"},
+// onFlink are Flink with one and with more instances of each step.
+var onFlink = []target{
 	{name: "flink, parallelism 1", flink: true, options: portable.Options{Parallelism: 1}},
 	{name: "flink, parallelism 4", flink: true, options: portable.Options{Parallelism: 4}},
 }
 
-// eachTarget runs a test on all of them.
+// everywhere are the runners that a pipeline must work on. With the race detector
+// that is prism alone: what runs here is the same for both, and Flink is run
+// without.
+func everywhere() []target {
+	all := []target{{name: "prism"}}
+	if !underRace {
+		all = append(all, onFlink...)
+	}
+	return all
+}
+
+// eachTarget runs a test on all of them at once.
 func eachTarget(t *testing.T, test func(*testing.T, target)) {
 	t.Helper()
-	for _, on := range everywhere {
-		t.Run(on.name, func(t *testing.T) { test(t, on) })
+	for _, on := range everywhere() {
+		t.Run(on.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, on)
+		})
 	}
 }
 
 // shared are the job servers of this test binary; TestMain ends them.
 var shared struct {
-	prism, flink sync.Once
-	onPrism      *portable.Server
-	job          *flink.Server
-	onFlink      *portable.Server
-	err          error
-	failed       bool
+	failed atomic.Bool
+
+	prism   sync.Once
+	onPrism *portable.Server
+	noPrism error
+
+	flink   sync.Once
+	job     *flink.Server
+	onFlink *portable.Server
+	noFlink error
 }
 
 func (on target) server(t *testing.T) *portable.Server {
 	t.Helper()
 	if !on.flink {
-		shared.prism.Do(func() { shared.onPrism, shared.err = portable.Prism(context.Background()) })
-		if shared.err != nil {
-			t.Fatal(shared.err)
+		shared.prism.Do(func() { shared.onPrism, shared.noPrism = portable.Prism(context.Background()) })
+		if shared.noPrism != nil {
+			t.Fatal(shared.noPrism)
 		}
 		return shared.onPrism
 	}
 	flinktest.Need(t)
-	shared.flink.Do(func() {
-		if shared.job, shared.err = flink.Start(context.Background()); shared.err == nil {
-			shared.onFlink, shared.err = portable.Dial(context.Background(), shared.job.Endpoint())
+	shared.flink.Do(func() { shared.noFlink = startFlink() })
+	if shared.noFlink != nil {
+		t.Fatal(shared.noFlink)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			shared.failed.Store(true)
 		}
 	})
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	t.Cleanup(func() { shared.failed = shared.failed || t.Failed() })
 	return shared.onFlink
+}
+
+func startFlink() (err error) {
+	if shared.job, err = flink.Start(context.Background()); err != nil {
+		return err
+	}
+	shared.onFlink, err = portable.Dial(context.Background(), shared.job.Endpoint())
+	return err
 }
 
 func closeShared() {
@@ -80,7 +106,7 @@ func closeShared() {
 	if shared.job == nil {
 		return
 	}
-	if shared.failed || os.Getenv("KEEP") != "" {
+	if shared.failed.Load() {
 		shared.job.KeepLogs()
 		fmt.Fprintf(os.Stderr, "the log of the Flink job server is %s\n", shared.job.Log())
 	}
