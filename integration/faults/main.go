@@ -5,6 +5,9 @@
 // must come through without losing a message; rows of the source of normal topics
 // begin with "remoting-". Its last line is one JSON object with a verdict a row;
 // it ends with status 1 if anything was lost.
+//
+// faults txn kills workers that write exactly once, at each step of that; a line of
+// JSON for each row says what consumers see.
 package main
 
 import (
@@ -19,6 +22,7 @@ import (
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/faults/internal/bus"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/faults/internal/scenario"
+	"github.com/rocketmq-beam/rocketmq-beam/integration/faults/internal/txn"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/faults/internal/worker"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq"
 )
@@ -26,6 +30,7 @@ import (
 func main() {
 	worker.Run()
 	bus.Run()
+	txn.Run()
 	only := flag.String("only", "", "run the rows whose names contain one of these, separated by commas")
 	long := flag.Bool("long", false, "run the rows that take about a minute each as well")
 	real := flag.Bool("real", true, "run rows on a real RocketMQ as well, where Java and Maven are there")
@@ -33,6 +38,9 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if flag.Arg(0) == "txn" {
+		os.Exit(txn.Command(ctx, flag.Args()[1:]))
+	}
 	var parts []string
 	if *only != "" {
 		parts = strings.Split(*only, ",")
