@@ -42,10 +42,12 @@ fi
 say "tests, with the race detector"
 # Two packages at a time: those with a real RocketMQ need the memory and the
 # cores of two.
-events=$(mktemp)
 demo=$(mktemp -d)
+events=$demo/events
+: >"$events.race"
+: >"$events.plain"
 ahead=""
-trap '[[ -z $ahead ]] || kill "$ahead" 2>/dev/null || true; rm -rf "$events" "$demo"' EXIT
+trap '[[ -z $ahead ]] || kill "$ahead" 2>/dev/null || true; rm -rf "$demo"' EXIT
 whole=""
 ((${#packages[@]} == 1)) && [[ ${packages[0]} == ./... ]] && whole=yes
 # Without the race detector Beam is built once more: while the tests wait.
@@ -54,14 +56,15 @@ if [[ -n $whole ]]; then
   (nice -n 19 go test -vet=off -run '^$' "${demo_tests[@]}" && nice -n 19 go build -o "$demo/pipelines" ./pipelines) >/dev/null 2>&1 &
   ahead=$!
 fi
-go tool gotestsum --format pkgname --hide-summary=output --jsonfile "$events" -- -race -p 2 -timeout 20m "${packages[@]}"
+run() { go tool gotestsum --format pkgname --hide-summary=output --jsonfile "$events.$1" -- "${@:2}"; }
+run race -race -p 2 -timeout 20m "${packages[@]}"
 
 ran="the packages named"
 if [[ -n $whole ]]; then
   say "what Beam's own races keep from the race detector"
   wait "$ahead" || true # what is wrong shows below
   ahead=""
-  go test -vet=off "${demo_tests[@]}"
+  run plain -vet=off -p 2 -timeout 20m "${demo_tests[@]}"
   say "the demo, as a newcomer runs it"
   go run ./pipelines fairshare --plot "$demo/fairshare.svg" >"$demo/out"
   tail -n 1 "$demo/out"
@@ -70,10 +73,10 @@ fi
 
 # The tests themselves say what was skipped, such as for a Java that is too old,
 # or rows of integration/faults that take a minute and run with CI=true only.
-skipped=$(grep '"Action":"skip"' "$events" | grep -c '"Test":' || true)
+skipped=$(cat "$events".* | grep '"Action":"skip"' | grep -c '"Test":' || true)
 say "passed: $ran; tests skipped: $skipped"
 if ((skipped > 0)); then
-  grep '"Action":"skip"' "$events" | sed -n 's/.*"Package":"\([^"]*\)","Test":"\([^"]*\)".*/  skipped: \1 \2/p'
+  cat "$events".* | grep '"Action":"skip"' | sed -n 's/.*"Package":"\([^"]*\)","Test":"\([^"]*\)".*/  skipped: \1 \2/p'
   if [[ ${CI:-} == true ]]; then
     echo "with CI=true nothing may be skipped"
     exit 1
