@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare"
+	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/mirror"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/table"
 )
 
@@ -45,6 +46,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "interrupted: what was not written stays in the topics that are read")
 		return exitInterrupted
 	}
+	if errors.Is(err, mirror.ErrInterrupted) {
+		fmt.Fprintln(errs, "interrupted: what was not copied, or not committed, is copied by the next run")
+		return exitInterrupted
+	}
 	fmt.Fprintf(errs, "error: %v\n", err)
 	if _, ok := errors.AsType[usageError](err); ok {
 		fmt.Fprintln(errs, "see pipelines --help, or --help of the subcommand")
@@ -73,6 +78,6 @@ func newRoot(out, errs io.Writer) *cobra.Command {
 	root.SetErr(errs)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newFairshare(), newTable())
+	root.AddCommand(newFairshare(), newTable(), newMirror(), newHalves())
 	return root
 }

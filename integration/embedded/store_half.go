@@ -19,6 +19,9 @@ const (
 	discardTopic = "TRANS_CHECK_MAX_TIME_TOPIC"  // those that were checked too often
 )
 
+// checkerGroup is the group as which a broker notes how far its checks have got.
+const checkerGroup = "CID_RMQ_SYS_TRANS"
+
 // ownTopics hold copies of messages that have the same id.
 var ownTopics = map[string]bool{halfTopic: true, opTopic: true, discardTopic: true}
 
@@ -188,6 +191,8 @@ func (c *core) checkRound(broker int) {
 			break
 		}
 	}
+	c.offsets[offsetKey{checkerGroup, halfTopic, broker, 0}] = h.next
+	c.offsets[offsetKey{checkerGroup, opTopic, broker, 0}] = h.ops
 	c.notify()
 }
 
