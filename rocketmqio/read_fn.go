@@ -96,7 +96,8 @@ func (fn *queueSource) CreateTracker(r offsetRange) *sdf.LockRTracker {
 // emitters are the outputs of a reading DoFn.
 type emitters struct {
 	message func(beam.EventTime, coders.Message)
-	commit  func(commitPoint)
+	// position is told how far a call came; of what it read nothing more follows.
+	position func(r *reader, some *readSome, reached int64, ended bool)
 }
 
 // read emits what there is of a queue, and what goes on to come while the broker
@@ -133,6 +134,7 @@ func (fn *queueSource) emitWaiting(ctx context.Context, r *reader, rt *sdf.LockR
 			some.refused(m.QueueOffset, end)
 			return false, nil
 		}
+		some.skip(m.QueueOffset)
 		some.reached = m.QueueOffset + 1
 		if m.Err != nil {
 			corruptCounter.Inc(ctx, 1)
@@ -150,7 +152,7 @@ func (fn *queueSource) emitWaiting(ctx context.Context, r *reader, rt *sdf.LockR
 		some.refused(reached-1, end)
 		return false, nil
 	}
-	some.reached = reached
+	some.skip(reached)
 	return len(messages) > 0, nil
 }
 
@@ -161,7 +163,16 @@ type readSome struct {
 	reached int64     // the first offset that was not handed on
 	latest  time.Time // event time of the last message
 	ended   bool      // the tracker refused a claim
+	skipped []stretch // what is not wanted, and was not emitted
 	records recorder
+}
+
+// skip notes that nothing up to an offset is wanted.
+func (s *readSome) skip(offset int64) {
+	if offset > s.reached {
+		s.skipped = append(s.skipped, stretch{s.reached, offset})
+		s.reached = offset
+	}
 }
 
 // refused notes that the tracker refused to go on to an offset: because the
@@ -170,7 +181,7 @@ type readSome struct {
 func (s *readSome) refused(offset, end int64) {
 	s.ended = true
 	if offset >= end {
-		s.reached = end
+		s.skip(end)
 	}
 }
 
@@ -199,6 +210,13 @@ func (fn *readFn) WatermarkEstimatorState(e *watermark.Estimator) int64 { return
 
 // ProcessElement emits what is there and asks to be called again.
 func (fn *readFn) ProcessElement(ctx context.Context, we *watermark.Estimator, rt *sdf.LockRTracker, a assignment, message func(beam.EventTime, coders.Message), commit func(commitPoint)) (sdf.ProcessContinuation, error) {
+	return fn.process(ctx, we, rt, a, emitters{message, func(r *reader, some *readSome, reached int64, ended bool) {
+		r.commitPoint(reached, ended, commit)
+	}})
+}
+
+// process is a call of ProcessElement.
+func (fn *readFn) process(ctx context.Context, we *watermark.Estimator, rt *sdf.LockRTracker, a assignment, out emitters) (sdf.ProcessContinuation, error) {
 	next := sdf.StopProcessing()
 	err := fn.Config.acquire(ctx, func(s *session) error {
 		rest := rt.GetRestriction().(offsetRange)
@@ -207,12 +225,12 @@ func (fn *readFn) ProcessElement(ctx context.Context, we *watermark.Estimator, r
 		we.AdvanceAmong(time.Time{}, show) // should the runner take the rest back meanwhile
 		r := s.readerAt(a.Queue, rest.Start, rest.End)
 		s.awaitArrival(ctx, r, r.idle.Wait())
-		some, err := fn.read(ctx, s, r, rt, rest.End, emitters{message, commit})
+		some, err := fn.read(ctx, s, r, rt, rest.End, out)
 		if err != nil {
 			return err
 		}
 		ended := some.reached >= rest.End
-		r.commitPoint(min(some.reached, rest.End), ended, commit)
+		out.position(r, &some, min(some.reached, rest.End), ended)
 		switch {
 		case ended:
 			rt.TryClaim(rest.End)
@@ -242,7 +260,7 @@ func (fn *readBoundedFn) ProcessElement(ctx context.Context, rt *sdf.LockRTracke
 		r := s.readerAt(a.Queue, rest.Start, rest.End)
 		for {
 			s.awaitQueue(ctx, r, longestLook)
-			some, err := fn.read(ctx, s, r, rt, rest.End, emitters{message, commit})
+			some, err := fn.read(ctx, s, r, rt, rest.End, emitters{message: message})
 			if err != nil {
 				return err
 			}

@@ -32,8 +32,9 @@ const writtenVersion = 1
 //	  repeated Property properties = 5;       // bytes name = 1, bytes value = 2
 //	  bytes body = 6;  bytes sharding_key = 7;  uint32 delay_level = 8;
 //	  fixed64 deliver_at = 9;                 // nanoseconds since 1970
-//	  bytes unique_key = 10;
+//	  bytes unique_key = 10;  Position source = 11;
 //	}
+//	message Position { string topic = 1;  string broker = 2;  uint32 queue_id = 3;  int64 offset = 4; }
 //
 // Texts that are no UTF-8 pass through it: the sink refuses them with an error
 // that names the message.
@@ -48,6 +49,7 @@ const (
 	outDelayLevel
 	outDeliverAt
 	outUniqueKey
+	outSource
 )
 
 // EncodeOutgoingMessage writes m for a shuffle. It fails if DeliverAt does not fit
@@ -79,7 +81,7 @@ func EncodeOutgoingMessage(m OutgoingMessage) ([]byte, error) {
 		b = protowire.AppendTag(b, outDeliverAt, protowire.Fixed64Type)
 		b = protowire.AppendFixed64(b, uint64(m.DeliverAt.UnixNano()))
 	}
-	return appendString(b, outUniqueKey, m.UniqueKey), nil
+	return appendPosition(appendString(b, outUniqueKey, m.UniqueKey), outSource, m.Source), nil
 }
 
 // DecodeOutgoingMessage reads what [EncodeOutgoingMessage] wrote. Its error wraps
@@ -106,6 +108,8 @@ func DecodeOutgoingMessage(data []byte) (OutgoingMessage, error) {
 			m.DeliverAt = time.Unix(0, int64(f.scalar)).UTC()
 		case outUniqueKey:
 			m.UniqueKey = f.text()
+		case outSource:
+			return readPosition(f.bytes, &m.Source)
 		}
 		return nil
 	})

@@ -42,13 +42,17 @@ type OutgoingMessage struct {
 	// is the same for repetitions of a request, but another when the runner
 	// repeats a bundle. A function of the element is the same always.
 	UniqueKey string
+	// Source is where a message that was read stood, nil for any other. It is not
+	// sent; the [WriteResult] has it again, for [Commit].
+	Source *Position
 }
 
 // Outgoing is the message to write in order to pass m on to another topic: its
-// tag, keys, body, unique key and the user's own properties. What RocketMQ itself
-// had noted at m is left out, and the topic is empty.
+// tag, keys, body, unique key, the user's own properties and, as Source, where it
+// stood. What RocketMQ itself had noted at m is left out, and the topic is empty.
 func Outgoing(m coders.Message) OutgoingMessage {
-	out := OutgoingMessage{Tag: m.Tag, Keys: m.Keys, Body: m.Body, UniqueKey: m.UniqueKey}
+	source := PositionOf(m)
+	out := OutgoingMessage{Tag: m.Tag, Keys: m.Keys, Body: m.Body, UniqueKey: m.UniqueKey, Source: &source}
 	for name, value := range m.Properties {
 		if reservedProperties[name] {
 			continue
@@ -66,5 +70,5 @@ func Outgoing(m coders.Message) OutgoingMessage {
 func (m OutgoingMessage) Equal(o OutgoingMessage) bool {
 	return m.Topic == o.Topic && m.Tag == o.Tag && slices.Equal(m.Keys, o.Keys) && maps.Equal(m.Properties, o.Properties) &&
 		bytes.Equal(m.Body, o.Body) && m.ShardingKey == o.ShardingKey && m.DelayLevel == o.DelayLevel &&
-		m.DeliverAt.Equal(o.DeliverAt) && m.UniqueKey == o.UniqueKey
+		m.DeliverAt.Equal(o.DeliverAt) && m.UniqueKey == o.UniqueKey && samePosition(m.Source, o.Source)
 }

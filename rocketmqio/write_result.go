@@ -54,6 +54,8 @@ type WriteResult struct {
 	Error string
 	// Message is the message itself if it failed, for a dead-letter topic.
 	Message *OutgoingMessage
+	// Source is that of the message.
+	Source *Position
 
 	// place is set on the way from the DoFn to its emitter only.
 	place *placed.Place
@@ -67,7 +69,7 @@ func (r WriteResult) Equal(o WriteResult) bool {
 	return r.Topic == o.Topic && r.UniqueKey == o.UniqueKey && slices.Equal(r.Keys, o.Keys) && r.Broker == o.Broker &&
 		r.QueueID == o.QueueID && r.QueueOffset == o.QueueOffset && r.MessageID == o.MessageID && r.Status == o.Status &&
 		r.Attempts == o.Attempts && r.Repeated == o.Repeated && r.Error == o.Error &&
-		(r.Message == nil) == (o.Message == nil) && (r.Message == nil || r.Message.Equal(*o.Message))
+		samePosition(r.Source, o.Source) && (r.Message == nil) == (o.Message == nil) && (r.Message == nil || r.Message.Equal(*o.Message))
 }
 
 // The field numbers of an encoded WriteResult, a protocol buffer message:
@@ -76,7 +78,7 @@ func (r WriteResult) Equal(o WriteResult) bool {
 //	  uint32 version = 1;  string topic = 2;  bytes unique_key = 3;  repeated bytes keys = 4;
 //	  string broker = 5;  uint32 queue_id = 6;  int64 queue_offset = 7;  string message_id = 8;
 //	  string status = 9;  uint32 attempts = 10;  bool repeated = 11;  string error = 12;
-//	  OutgoingMessage message = 13;
+//	  OutgoingMessage message = 13;  Position source = 14;
 //	}
 const (
 	resultVersion protowire.Number = iota + 1
@@ -92,6 +94,7 @@ const (
 	resultRepeated
 	resultError
 	resultMessage
+	resultSource
 )
 
 // EncodeWriteResult writes r for a shuffle. It fails where
@@ -110,7 +113,7 @@ func EncodeWriteResult(r WriteResult) ([]byte, error) {
 	if r.Repeated {
 		b = appendNumber(b, resultRepeated, 1)
 	}
-	b = appendString(b, resultError, r.Error)
+	b = appendPosition(appendString(b, resultError, r.Error), resultSource, r.Source)
 	if r.Message == nil {
 		return b, nil
 	}
@@ -156,6 +159,8 @@ func (r *WriteResult) setField(f wireField) error {
 		r.Repeated = f.scalar != 0
 	case resultError:
 		r.Error = f.text()
+	case resultSource:
+		return readPosition(f.bytes, &r.Source)
 	case resultMessage:
 		m, err := DecodeOutgoingMessage(f.bytes)
 		if err != nil {

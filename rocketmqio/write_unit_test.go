@@ -79,6 +79,7 @@ func TestWritePanicsWhileThePipelineIsBuilt(t *testing.T) {
 var full = OutgoingMessage{
 	Topic: "t", Tag: "tag", Keys: []string{"k1", "k2"}, Properties: map[string]string{"a": "1", "b": "", "ü": "\xa4"}, Body: []byte{0, 1},
 	ShardingKey: "s", DelayLevel: 3, DeliverAt: time.Date(2026, 11, 30, 1, 2, 3, 4, time.UTC), UniqueKey: "u",
+	Source: &Position{Queue{"t", "b", 7}, 1 << 41},
 }
 
 // B27: nothing of a record is lost in a shuffle.
@@ -93,7 +94,7 @@ func TestOutgoingMessagesAndResultsSurviveAShuffle(t *testing.T) {
 		}
 	}
 	r := WriteResult{Topic: "t", UniqueKey: "u", Keys: []string{"k"}, Broker: "b", QueueID: 3, QueueOffset: 1 << 40, MessageID: "id",
-		Status: StatusFlushDiskTimeout, Attempts: 2, Repeated: true, Error: "e", Message: &full}
+		Status: StatusFlushDiskTimeout, Attempts: 2, Repeated: true, Error: "e", Message: &full, Source: full.Source}
 	for _, r := range []WriteResult{r, {}} {
 		data, err := EncodeWriteResult(r)
 		if err != nil {
@@ -103,7 +104,7 @@ func TestOutgoingMessagesAndResultsSurviveAShuffle(t *testing.T) {
 			t.Errorf("got %+v, %v, want %+v", got, err, r)
 		}
 	}
-	for typ, want := range map[reflect.Type]int{reflect.TypeFor[OutgoingMessage](): 9, reflect.TypeFor[WriteResult](): 13} {
+	for typ, want := range map[reflect.Type]int{reflect.TypeFor[OutgoingMessage](): 10, reflect.TypeFor[WriteResult](): 14} {
 		if typ.NumField() != want {
 			t.Errorf("%v has %d fields: extend its coder and this test", typ, typ.NumField())
 		}

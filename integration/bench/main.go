@@ -7,6 +7,7 @@
 //	go run ./integration/bench lite
 //	go run ./integration/bench read
 //	go run ./integration/bench write
+//	go run ./integration/bench table
 //	go run ./integration/bench memory
 //
 // Progress goes to stderr, a table to stdout; the last line of stdout is a JSON
@@ -38,6 +39,6 @@ func command() *cobra.Command {
 		Use: "bench", Short: "Compare this module with the least program that does the same work",
 		SilenceUsage: true, SilenceErrors: true, Args: cobra.NoArgs,
 	}
-	root.AddCommand(liteCommand(), brokerCommand(), readCommand(), writeCommand(), memoryCommand(), slowReaderCommand(), normalBrokerCommand())
+	root.AddCommand(liteCommand(), brokerCommand(), readCommand(), writeCommand(), tableCommand(), memoryCommand(), slowReaderCommand(), normalBrokerCommand())
 	return root
 }

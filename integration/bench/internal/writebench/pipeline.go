@@ -22,7 +22,8 @@ import (
 func init() {
 	beam.RegisterDoFn(&sourceFn{}) // called once
 	register.Emitter1[rocketmqio.OutgoingMessage]()
-	register.DoFn1x0[rocketmqio.WriteResult](&resultFn{})
+	register.DoFn2x0[rocketmqio.WriteResult, func(int64)](&resultFn{})
+	beam.RegisterDoFn(&discardFn{})
 }
 
 // tally is what a leg of the pipeline has done. The clock starts with the first
@@ -78,11 +79,13 @@ func (fn *sourceFn) ProcessElement(_ []byte, emit func(rocketmqio.OutgoingMessag
 	}
 }
 
-// resultFn counts results.
+// resultFn counts results, and emits how many a bundle had. Without any output
+// that is shuffled prism spins beside the bundle, which takes a core.
 type resultFn struct {
 	Leg string
 
 	tally *tally
+	count int64
 }
 
 // Setup finds the tally.
@@ -92,8 +95,23 @@ func (fn *resultFn) Setup() {
 	}
 }
 
+// StartBundle begins to count.
+func (fn *resultFn) StartBundle(func(int64)) { fn.count = 0 }
+
 // ProcessElement counts one.
-func (fn *resultFn) ProcessElement(r rocketmqio.WriteResult) { fn.tally.note(&r) }
+func (fn *resultFn) ProcessElement(r rocketmqio.WriteResult, _ func(int64)) {
+	fn.count++
+	fn.tally.note(&r)
+}
+
+// FinishBundle emits the count.
+func (fn *resultFn) FinishBundle(emit func(int64)) { emit(fn.count) }
+
+// discardFn stands for what a user does with it.
+type discardFn struct{}
+
+// ProcessElement does nothing.
+func (fn *discardFn) ProcessElement(int64) {}
 
 // pipeline is what a user writes, with all defaults, and a step that counts.
 func (t *Target) pipeline(ctx context.Context, load Load) (*tally, error) {
@@ -103,7 +121,8 @@ func (t *Target) pipeline(ctx context.Context, load Load) (*tally, error) {
 	defer tallies.Delete(id)
 	p, s := beam.NewPipelineWithRoot()
 	messages := beam.ParDo(s, &sourceFn{Leg: id, Load: load}, beam.Impulse(s))
-	beam.ParDo0(s, &resultFn{Leg: id}, rocketmqio.Write(s, t.NameServers, messages, rocketmqio.WriteTopic(t.Topic)))
+	counts := beam.ParDo(s, &resultFn{Leg: id}, rocketmqio.Write(s, t.NameServers, messages, rocketmqio.WriteTopic(t.Topic)))
+	beam.ParDo0(s, &discardFn{}, beam.Reshuffle(s, counts))
 	ended := make(chan error, 1)
 	go func() {
 		// prism's results of a cancelled job crash whoever looks at them, so it
