@@ -16,7 +16,8 @@ import (
 // checkSignature refuses a request that is not signed with the broker's key
 // pair: HMAC-SHA1 over the value of x-mq-date-time. The texts are RocketMQ's.
 func (b *Broker) checkSignature(r *Request) error {
-	if b.cfg.accessKey == "" {
+	want := b.credentials()
+	if want.accessKey == "" {
 		return nil
 	}
 	deny := func(text string) error { return &grpcFault{v2.Code_UNAUTHORIZED, text} }
@@ -52,9 +53,9 @@ func (b *Broker) checkSignature(r *Request) error {
 	switch {
 	case user == "":
 		return deny("username cannot be null.")
-	case user != b.cfg.accessKey:
+	case user != want.accessKey:
 		return deny("User:" + user + " is not found.")
-	case !signatureFits(b.cfg.secretKey, date, signature):
+	case !signatureFits(want.secretKey, date, signature):
 		return deny("check signature failed.")
 	}
 	return nil

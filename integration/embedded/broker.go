@@ -26,6 +26,7 @@ type Broker struct {
 	faults    faults
 	counts    counts
 	ids       publishedIDs
+	demanded  atomic.Pointer[credentialPair] // set by RequireCredentials
 
 	closing   sync.Once
 	stopWatch atomic.Pointer[func() bool] // ends the watch of the context given to Start

@@ -18,16 +18,17 @@ import (
 // checkRemotingSignature refuses a request that is not signed with the broker's
 // key pair, in the words of 5.5.0.
 func (b *Broker) checkRemotingSignature(cmd *remoting.Command) error {
-	if b.cfg.accessKey == "" {
+	want := b.credentials()
+	if want.accessKey == "" {
 		return nil
 	}
 	user := cmd.Fields["AccessKey"]
 	switch {
 	case user == "":
 		return errors.New("username cannot be null.")
-	case user != b.cfg.accessKey:
+	case user != want.accessKey:
 		return fmt.Errorf("User:%s is not found.", user)
-	case !hmac.Equal([]byte(remotingSignature(cmd, b.cfg.secretKey)), []byte(cmd.Fields["Signature"])):
+	case !hmac.Equal([]byte(remotingSignature(cmd, want.secretKey)), []byte(cmd.Fields["Signature"])):
 		return errors.New("check signature failed.")
 	}
 	return nil

@@ -76,7 +76,7 @@ func (c *Cluster) CreateTopic(ctx context.Context, name string, kind Kind, opts 
 		return fmt.Errorf("realmq: creating topic %q: %w", name, err)
 	}
 	err = await(ctx, fmt.Sprintf("the name server has a route of topic %q", name), func(ctx context.Context) error {
-		_, err := call(ctx, c.NameServer(), codeRoute, map[string]string{"topic": name}, nil)
+		_, err := c.call(ctx, c.NameServer(), codeRoute, map[string]string{"topic": name}, nil)
 		return err
 	})
 	if err != nil {
@@ -163,7 +163,7 @@ func (c *Cluster) CreateGroup(ctx context.Context, name string, opts ...GroupOpt
 func (c *Cluster) administer(ctx context.Context, code int, fields map[string]string, body []byte) error {
 	const tries = 6
 	for try := 1; ; try++ {
-		_, err := call(ctx, c.BrokerAddr(), code, fields, body)
+		_, err := c.call(ctx, c.BrokerAddr(), code, fields, body)
 		var timeout net.Error
 		if err == nil || try == tries || ctx.Err() != nil || !errors.As(err, &timeout) || !timeout.Timeout() {
 			return err

@@ -71,6 +71,16 @@ func (c *Cluster) StartBroker(ctx context.Context) error {
 	})
 }
 
+// StopNameServer stops the name server. Broker and proxy go on with what they
+// know.
+func (c *Cluster) StopNameServer() error { return c.stop(c.ns, stopGrace) }
+
+// StartNameServer starts a stopped name server on its old port and waits until
+// the broker is registered at it.
+func (c *Cluster) StartNameServer(ctx context.Context) error {
+	return c.start(ctx, c.ns, c.awaitBroker)
+}
+
 // FreezeProxy stops the proxy where it stands (SIGSTOP), as a machine that
 // hangs: connections stay open and nothing answers. ThawProxy ends that.
 func (c *Cluster) FreezeProxy() error { return c.signal(c.px, (*javaserver.Process).Freeze) }

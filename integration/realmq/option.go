@@ -17,6 +17,7 @@ type config struct {
 	heap       [3]string // name server, broker, proxy
 	jvmFlags   []string
 	keepLogs   bool
+	keys       keys // zero: the servers ask for none
 }
 
 func newConfig(opts []Option) (*config, error) {

@@ -43,14 +43,14 @@ func await(ctx context.Context, what string, probe func(context.Context) error) 
 // an update of its permission makes it register at once.
 func (c *Cluster) awaitBroker(ctx context.Context) error {
 	return await(ctx, "the broker is registered", func(ctx context.Context) error {
-		body, err := call(ctx, c.NameServer(), codeBrokerCluster, nil, nil)
+		body, err := c.call(ctx, c.NameServer(), codeBrokerCluster, nil, nil)
 		if err != nil {
 			return err
 		}
 		if bytes.Contains(body, []byte(strconv.Quote(c.BrokerAddr()))) {
 			return nil
 		}
-		_, err = call(ctx, c.BrokerAddr(), codeUpdateConfig, nil, []byte("brokerPermission=6\n"))
+		_, err = c.call(ctx, c.BrokerAddr(), codeUpdateConfig, nil, []byte("brokerPermission=6\n"))
 		return errors.Join(errors.New("the name server does not list it"), err)
 	})
 }
@@ -64,7 +64,7 @@ func (c *Cluster) awaitProxy(ctx context.Context) error {
 	}
 	defer conn.Close()
 	err = await(ctx, "the proxy answers", func(ctx context.Context) error {
-		_, err := queryRoute(ctx, conn, "realmq-probe")
+		_, err := c.queryRoute(ctx, conn, "realmq-probe")
 		return err
 	})
 	for topic := range c.topics {
@@ -78,7 +78,7 @@ func (c *Cluster) awaitProxy(ctx context.Context) error {
 // awaitRoute waits until the proxy has a route of the topic.
 func (c *Cluster) awaitRoute(ctx context.Context, conn *grpc.ClientConn, topic string) error {
 	return await(ctx, fmt.Sprintf("the proxy has a route of topic %q", topic), func(ctx context.Context) error {
-		status, err := queryRoute(ctx, conn, topic)
+		status, err := c.queryRoute(ctx, conn, topic)
 		if err == nil && status.GetCode() != v2.Code_OK {
 			err = fmt.Errorf("%s: %s", status.GetCode(), status.GetMessage())
 		}
@@ -95,12 +95,16 @@ func (c *Cluster) dialProxy() (*grpc.ClientConn, error) {
 }
 
 // queryRoute asks the proxy for the route of a topic.
-func queryRoute(ctx context.Context, conn *grpc.ClientConn, topic string) (*v2.Status, error) {
+func (c *Cluster) queryRoute(ctx context.Context, conn *grpc.ClientConn, topic string) (*v2.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, remotingTimeout)
 	defer cancel()
+	now := time.Now().UTC().Format("20060102T150405Z")
 	ctx = metadata.AppendToOutgoingContext(ctx, "x-mq-language", "GO", "x-mq-protocol", "v2",
 		"x-mq-client-version", "5.1.4", "x-mq-client-id", "realmq", "x-mq-namespace", "",
-		"x-mq-date-time", time.Now().UTC().Format("20060102T150405Z"))
+		"x-mq-date-time", now)
+	if c.cfg.keys != (keys{}) {
+		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", c.cfg.keys.authorization(now))
+	}
 	answer, err := v2.NewMessagingServiceClient(conn).QueryRoute(ctx, &v2.QueryRouteRequest{
 		Topic: &v2.Resource{Name: topic},
 		// The proxy takes the scheme of its own answer from here.
