@@ -1,0 +1,137 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
+)
+
+func TestWrongOptionsNameTheFlag(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  func(*Options)
+		want []string
+	}{
+		{"no topic", func(o *Options) { o.To.Topic = "" }, []string{"--to-topic"}},
+		{"a topic onto itself", func(o *Options) { o.To = o.From }, []string{"--from", "--to", topic}},
+		{"two filters", func(o *Options) { o.Tags, o.SQL = []string{"a"}, "a > 1" }, []string{"--tags", "--sql"}},
+		{"exactly once", func(o *Options) { o.Guarantee = "exactly-once" }, []string{"--guarantee exactly-once"}},
+		{"another guarantee", func(o *Options) { o.Guarantee = "twice" }, []string{`--guarantee "twice"`}},
+		{"a start that is none", func(o *Options) { o.Start = "yesterday" }, []string{`--since "yesterday"`, "earliest"}},
+		{"an end that is none", func(o *Options) { o.Stop = "committed" }, []string{`--until "committed"`}},
+		{"an end for idle normal topics", func(o *Options) { o.IdleTimeout = time.Second }, []string{"--idle-timeout"}},
+		{"a start for lite topics", func(o *Options) { o.Lite, o.Stop = true, toNever; o.Start = fromLatest }, []string{"--since"}},
+		{"SQL for lite topics", func(o *Options) { o.Lite, o.Stop = true, toNever; o.SQL = "a > 1" }, []string{"--sql"}},
+		{"options of Flink without it", func(o *Options) { o.Runner.Options.Parallelism = 2 }, []string{"--flink"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := normal("ns1:9876", "ns2:9876")
+			if err := o.Check(); err != nil {
+				t.Fatalf("without the fault: %v", err)
+			}
+			c.set(&o)
+			err := o.Check()
+			for _, want := range c.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want an error with %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestCopiesOfANormalTopicAreLikeTheirOriginals(t *testing.T) {
+	from, to := clusters(t)
+	born := time.UnixMilli(1_700_000_000_123)
+	from.PublishTo(embedded.Queue{Topic: topic}, []byte("first"), embedded.PublishKeys("k1", "k2"), embedded.PublishTag("paid"),
+		embedded.PublishProperty("colour", "red"), embedded.PublishBorn(born))
+	fill(from, 0, 99)
+	o := normal(from.NameServer(), to.NameServer())
+	o.BornProperty = "born"
+	got, err := run(t.Context(), t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Read != 100 || got.Written != 100 || got.Failed != 0 || got.Commits == 0 || got.Interrupted || got.Aborted {
+		t.Errorf("summary %+v", got)
+	}
+	if n := len(bodiesOf(to, copied)); n != 100 || len(to.Messages(copied)) != 100 {
+		t.Errorf("%d copies of %d messages, want 100 of 100", len(to.Messages(copied)), n)
+	}
+	i := slices.IndexFunc(to.Messages(copied), func(m embedded.Message) bool { return string(m.Body) == "first" })
+	m := to.Messages(copied)[i]
+	if !slices.Equal(m.Keys, []string{"k1", "k2"}) || m.Tag != "paid" || m.Properties["colour"] != "red" || m.Properties["born"] != "2023-11-14T22:13:20.123Z" {
+		t.Errorf("got keys %q, tag %q, properties %v", m.Keys, m.Tag, m.Properties)
+	}
+	for id, want := range []int64{51, 49} {
+		if at, _ := from.Committed(group, embedded.Queue{Topic: topic, ID: id}); at != want {
+			t.Errorf("queue %d: committed %d, want %d", id, at, want)
+		}
+	}
+	// What is copied is not copied again.
+	fill(from, 99, 109)
+	if got, err = run(t.Context(), t, o); err != nil || got.Read != 10 || got.Written != 10 {
+		t.Errorf("the next run: %+v, %v; want the 10 new ones", got, err)
+	}
+}
+
+func TestOnlyWhatIsWantedIsCopied(t *testing.T) {
+	for name, set := range map[string]func(*Options){
+		"tags": func(o *Options) { o.Tags = []string{"paid", "shipped"} },
+		"SQL":  func(o *Options) { o.SQL = costly },
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := clusters(t)
+			for i := range 30 {
+				from.PublishTo(embedded.Queue{Topic: topic}, fmt.Appendf(nil, "m-%d", i),
+					embedded.PublishTag([]string{"paid", "open", "shipped"}[i%3]), embedded.PublishProperty("price", fmt.Sprint([]int{9, 1, 7}[i%3])))
+			}
+			o := normal(from.NameServer(), to.NameServer())
+			set(&o)
+			got, err := run(t.Context(), t, o)
+			if err != nil || got.Written != 20 {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			for body := range bodiesOf(to, copied) {
+				var i int
+				if fmt.Sscanf(body, "m-%d", &i); i%3 == 1 {
+					t.Errorf("%s is copied", body)
+				}
+			}
+			if at, _ := from.Committed(group, embedded.Queue{Topic: topic}); at != 30 {
+				t.Errorf("committed %d, want 30", at)
+			}
+		})
+	}
+}
+
+func TestCopiesOfLiteTopicsAreLikeTheirOriginals(t *testing.T) {
+	from, to := clusters(t)
+	for i := range 60 {
+		from.Publish("bus", fmt.Sprint("tenant-", i%6), fmt.Appendf(nil, "m-%d", i), embedded.PublishKeys(fmt.Sprint("k-", i)),
+			embedded.PublishTag([]string{"a", "b", "c"}[i%3]), embedded.PublishProperty("n", fmt.Sprint(i)))
+	}
+	o := lite(from.Endpoints(), to.Endpoints())
+	o.Tags = []string{"a", "b"}
+	got, err := run(t.Context(), t, o)
+	if err != nil || got.Written != 40 || got.Filtered != 20 || got.Acked != 60 {
+		t.Fatalf("%+v, %v; want 40 written, 20 filtered, 60 acked", got, err)
+	}
+	for _, m := range to.Messages("bus") {
+		var i int
+		fmt.Sscanf(string(m.Body), "m-%d", &i)
+		if m.LiteTopic != fmt.Sprint("tenant-", i%6) || !slices.Equal(m.Keys, []string{fmt.Sprint("k-", i)}) || m.Tag != []string{"a", "b", "c"}[i%3] || m.Properties["n"] != fmt.Sprint(i) {
+			t.Errorf("%s: lite topic %q, keys %q, tag %q, properties %v", m.Body, m.LiteTopic, m.Keys, m.Tag, m.Properties)
+		}
+	}
+	if n := from.Pending("bus"); n != 0 || len(to.Messages("bus")) != 40 {
+		t.Errorf("%d are pending, %d copied; want 0 and 40", n, len(to.Messages("bus")))
+	}
+}

@@ -1,0 +1,82 @@
+// Copyright The rocketmq-beam Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package mirror
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// figures are what a mirror has done. Bundles that a runner repeats count again.
+type figures struct {
+	Seconds float64 `json:"seconds"`
+	Read    int64   `json:"read"`
+	Written int64   `json:"written"`
+	// Failed are not written: only with the guarantee none.
+	Failed int64 `json:"failed"`
+	// Filtered are messages of lite topics that have none of the tags.
+	Filtered int64 `json:"filtered"`
+	// Repeated may be stored more than once, because a request had no answer.
+	Repeated int64 `json:"repeated"`
+	// Commits are of positions, in normal topics; Acked are messages of lite ones.
+	Commits int64 `json:"commits"`
+	Acked   int64 `json:"acked"`
+
+	lag int64 // ms, of all messages read together
+}
+
+func figuresOf(c map[string]int64, elapsed time.Duration) figures {
+	const normal, lite = "rocketmq.rocketmqio.write.", "rocketmq.litegrpcio.write."
+	return figures{
+		Seconds: elapsed.Seconds(), Read: c[counters+".read"], Written: c[normal+"sent"] + c[lite+"sent"], Failed: c[normal+"failed"],
+		Filtered: c[counters+".filtered"], Repeated: c[normal+"retried_uncertain"] + c[lite+"maybe_repeated"],
+		Commits: c["rocketmq.rocketmqio.read.commits"], Acked: c["rocketmq.ackfn.acked"], lag: c[counters+".lag_ms"],
+	}
+}
+
+// progress shows figures as they come.
+type progress struct {
+	out   io.Writer
+	begin time.Time
+	last  figures
+}
+
+func newProgress(out io.Writer, begin time.Time) *progress {
+	return &progress{out: out, begin: begin}
+}
+
+func (p *progress) head() {
+	fmt.Fprintln(p.out, "  time       read    written  written/s     failed        lag")
+}
+
+// line shows a second. The lag is how old messages were, on the average, when they
+// were read, by the clocks of the broker and of this machine.
+func (p *progress) line(now time.Time, counters map[string]int64) {
+	f := figuresOf(counters, now.Sub(p.begin))
+	lag := "-"
+	if n := f.Read - p.last.Read; n > 0 {
+		lag = (time.Duration((f.lag-p.last.lag)/n) * time.Millisecond).String()
+	}
+	rate := float64(f.Written-p.last.Written) / (f.Seconds - p.last.Seconds)
+	fmt.Fprintf(p.out, "%5.0fs %10d %10d %10.0f %10d %10s\n", f.Seconds, f.Read, f.Written, rate, f.Failed, lag)
+	p.last = f
+}
+
+// result writes the last line.
+func (p *progress) result(now time.Time, counters map[string]int64, err error) error {
+	r := struct {
+		figures
+		PerSecond   float64 `json:"written_per_s"`
+		Interrupted bool    `json:"interrupted"`
+		Aborted     bool    `json:"aborted"`
+	}{figures: figuresOf(counters, now.Sub(p.begin)), Interrupted: errors.Is(err, ErrInterrupted)}
+	r.Aborted = err != nil && !r.Interrupted
+	if r.Seconds > 0 {
+		r.PerSecond = float64(int64(float64(r.Written) / r.Seconds))
+	}
+	return json.NewEncoder(p.out).Encode(r)
+}
