@@ -32,6 +32,9 @@
 // shuffle and not on bundle finalization, which runners lack or call when they
 // like. A commit that fails fails no bundle; the next one makes up for it.
 //
+// With [ReadTracked] and [Commit] it says that they are done: it is then never
+// beyond the first message on which the work is not.
+//
 // # Queues and workers
 //
 // The runner assigns queues to workers. The allocation strategies that other
