@@ -215,6 +215,24 @@ func TestTheSameKeysPreparedAgainAreRolledBack(t *testing.T) {
 	}
 }
 
+// Two elements with one key are one message, also in one bundle and at one moment.
+func TestTwoElementsWithOneKeyAreOneMessage(t *testing.T) {
+	mq := startTxn(t)
+	cfg := txnConfig(t, mq.NameServer())
+	in := append(many(20, keyed10), many(20, keyed10)...)
+	results := mustCommit(t, cfg, mustPrepare(t, cfg, in...)...)
+	wantVisible(t, mq, 20)
+	found := 0
+	for _, r := range results {
+		if r.Repeated {
+			found++
+		}
+	}
+	if _, rollbacks := endsOf(mq); found != 20 || rollbacks != 20 {
+		t.Errorf("%d were found to be there and %d rolled back, want 20", found, rollbacks)
+	}
+}
+
 // (X22a, Y13)
 func TestALostReplyOfACommitDoesNotRepeatIt(t *testing.T) {
 	for name, reaction := range map[string]embedded.Reaction{
@@ -368,7 +386,7 @@ func TestOptionsOfTransactionsAreChecked(t *testing.T) {
 		want string
 	}{
 		{[]WriteOption{WriteTransactionTimeout(time.Minute)}, "EXACTLY_ONCE only"},
-		{[]WriteOption{WriteGuarantee(ExactlyOnce), WriteTransactionTimeout(time.Second)}, "transaction timeout 1s"},
+		{[]WriteOption{WriteGuarantee(ExactlyOnce), WriteTransactionTimeout(time.Millisecond)}, "WriteTransactionTimeout: 1ms"},
 		{[]WriteOption{WriteGuarantee(ExactlyOnce), WriteCommitCheck("never")}, `"never"`},
 		{[]WriteOption{WriteGuarantee(ExactlyOnce), WriteFailOnTimeout()}, "WriteFailOnTimeout"},
 		{[]WriteOption{WriteGuarantee(ExactlyOnce), WriteUnsafe(RetryUnsafe)}, "WriteUnsafe"},

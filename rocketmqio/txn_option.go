@@ -8,10 +8,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/option"
 )
 
 // The defaults of transactions.
@@ -94,44 +94,32 @@ func WriteExactlyOnce[T OutgoingMessage | coders.Message](key func(T) string) Wr
 // its commit, which includes what the runner takes from one step to the next: on
 // Flink up to a checkpoint interval, and the time that the pipeline is down. A
 // broker refuses a commit that comes later, and begins to check the message only
-// then. The broker's clock and the worker's both count. 10 s to 24 h, default
-// 15 min.
+// then. The broker's clock and the worker's both count. 1 s to 24 h, default 15 min;
+// less than the broker's transactionTimeOut (6 s) counts as that.
 //
 // Nothing is lost by the broker's transactionCheckMax × transactionCheckInterval
 // (7.5 min by default) being less: a half message that was put away can be
 // committed all the same.
 func WriteTransactionTimeout(d time.Duration) WriteOption {
-	return writeDuration("transaction timeout", d, 10*time.Second, 24*time.Hour, func(c *writeConfig) { c.Transaction.Timeout = d })
+	return option.InRange("WriteTransactionTimeout", d, time.Second, 24*time.Hour, func(c *writeConfig) { c.Transaction.Timeout = d })
 }
 
 // WriteCommitCheck sets when the commit step asks whether a message is there.
 // Default [CheckAlways].
 func WriteCommitCheck(when CommitCheck) WriteOption {
-	return func(c *writeConfig) error {
-		if !slices.Contains([]CommitCheck{CheckAlways, CheckAfterDoubt}, when) {
-			return fmt.Errorf("commit check %q: want always or after-doubt", when)
-		}
-		c.Transaction.Check = when
-		return nil
-	}
+	return option.OneOf("WriteCommitCheck", when, []CommitCheck{CheckAlways, CheckAfterDoubt}, func(c *writeConfig) { c.Transaction.Check = when })
 }
 
 // WriteLostTransactions sets what becomes of a message that can no longer be
 // committed. Default [FailLost].
 func WriteLostTransactions(policy LostPolicy) WriteOption {
-	return func(c *writeConfig) error {
-		if !slices.Contains([]LostPolicy{FailLost, ReportLost}, policy) {
-			return fmt.Errorf("policy %q for lost transactions: want fail or report", policy)
-		}
-		c.Transaction.Lost = policy
-		return nil
-	}
+	return option.OneOf("WriteLostTransactions", policy, []LostPolicy{FailLost, ReportLost}, func(c *writeConfig) { c.Transaction.Lost = policy })
 }
 
 // WriteCommitConcurrency sets how many commits a worker process has in flight. 1 to
 // 1024, default 64.
 func WriteCommitConcurrency(n int) WriteOption {
-	return writeCount("commit concurrency", n, 1, 1024, func(c *writeConfig) { c.Transaction.Concurrency = n })
+	return option.InRange("WriteCommitConcurrency", n, 1, 1024, func(c *writeConfig) { c.Transaction.Concurrency = n })
 }
 
 // WriteCommitSettle sets how long a broker may take to carry out, or throw away,
@@ -140,7 +128,7 @@ func WriteCommitConcurrency(n int) WriteOption {
 // the first commits of a process wait, and those that are repeated. 10 ms to 5 min,
 // default 4 s.
 func WriteCommitSettle(d time.Duration) WriteOption {
-	return writeDuration("commit settle", d, 10*time.Millisecond, 5*time.Minute, func(c *writeConfig) { c.Transaction.Settle = d })
+	return option.InRange("WriteCommitSettle", d, 10*time.Millisecond, 5*time.Minute, func(c *writeConfig) { c.Transaction.Settle = d })
 }
 
 // checkTransaction judges what belongs together.

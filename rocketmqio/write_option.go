@@ -12,6 +12,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/asyncsink"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/names"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/option"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
@@ -111,16 +112,10 @@ func newWriteConfig(nameServers string, opts []WriteOption) (writeConfig, error)
 		MaxBody: DefaultMaxBody, AIMD: aimd{DefaultAIMDStep, DefaultAIMDFactor, DefaultAIMDTolerance}, IdleClose: DefaultWriteIdleClose,
 		Transaction: newTransaction(),
 	}
-	var faults []error
-	for _, opt := range opts {
-		if opt == nil {
-			faults = append(faults, errors.New("an option is nil"))
-			continue
-		}
-		faults = append(faults, opt(&c))
-	}
-	return c, errors.Join(append(faults, c.check())...)
+	return c, errors.Join(option.Apply(&c, opts), c.check())
 }
+
+func (c *writeConfig) credentials() *auth.Source { return &c.Credentials }
 
 // check judges what belongs together, once all options were applied.
 func (c *writeConfig) check() error {
@@ -148,26 +143,6 @@ func (c *writeConfig) strategy() (asyncsink.Strategy, error) {
 	})
 }
 
-func writeDuration(name string, d, low, high time.Duration, set func(*writeConfig)) WriteOption {
-	return func(c *writeConfig) error {
-		if d < low || d > high {
-			return fmt.Errorf("%s %v: want %v to %v", name, d, low, high)
-		}
-		set(c)
-		return nil
-	}
-}
-
-func writeCount(name string, n, low, high int, set func(*writeConfig)) WriteOption {
-	return func(c *writeConfig) error {
-		if n < low || n > high {
-			return fmt.Errorf("%s %d: want %d to %d", name, n, low, high)
-		}
-		set(c)
-		return nil
-	}
-}
-
 // WriteTopic sets the topic of messages that name none. Default: each must.
 func WriteTopic(topic string) WriteOption {
 	return func(c *writeConfig) error {
@@ -193,13 +168,7 @@ func WriteGroup(group string) WriteOption {
 // WriteGuarantee sets what is promised of each message. Default [AtLeastOnce]. See
 // [WriteExactlyOnce] for what [ExactlyOnce] needs.
 func WriteGuarantee(g Guarantee) WriteOption {
-	return func(c *writeConfig) error {
-		if !slices.Contains([]Guarantee{None, AtLeastOnce, ExactlyOnce}, g) {
-			return fmt.Errorf("guarantee %q: want NONE, AT_LEAST_ONCE or EXACTLY_ONCE", g)
-		}
-		c.Guarantee = g
-		return nil
-	}
+	return option.OneOf("WriteGuarantee", g, []Guarantee{None, AtLeastOnce, ExactlyOnce}, func(c *writeConfig) { c.Guarantee = g })
 }
 
 // WriteNamespace sets the instance namespace, which vendors need: topics and the
@@ -212,22 +181,13 @@ func WriteNamespace(namespace string) WriteOption {
 // WriteCredentials names the resolver that gives each worker its keys, see package
 // auth. Default: requests are not signed.
 func WriteCredentials(resolver string) WriteOption {
-	return func(c *writeConfig) error {
-		if resolver == "" {
-			return errors.New("credentials resolver is empty: leave the option out, or name one")
-		}
-		c.Credentials.Resolver = resolver
-		return nil
-	}
+	return option.Resolver("WriteCredentials", resolver, (*writeConfig).credentials)
 }
 
 // WriteStaticCredentials gives the keys themselves. They stand in the pipeline
 // graph in plain text, which runners store and show: prefer [WriteCredentials].
 func WriteStaticCredentials(accessKey, secretKey string) WriteOption {
-	return func(c *writeConfig) error {
-		c.Credentials.StaticAccessKey, c.Credentials.StaticSecretKey = accessKey, secretKey
-		return nil
-	}
+	return option.StaticKeys("WriteStaticCredentials", accessKey, secretKey, (*writeConfig).credentials)
 }
 
 // WriteTLS secures the connections to name servers and brokers. Default: plain
@@ -236,7 +196,7 @@ func WriteTLS(t auth.TLS) WriteOption { return func(c *writeConfig) error { c.TL
 
 // WriteSendTimeout bounds each request. 100 ms to 5 min, default 5 s.
 func WriteSendTimeout(d time.Duration) WriteOption {
-	return writeDuration("send timeout", d, 100*time.Millisecond, 5*time.Minute, func(c *writeConfig) { c.SendTimeout = d })
+	return option.InRange("WriteSendTimeout", d, 100*time.Millisecond, 5*time.Minute, func(c *writeConfig) { c.SendTimeout = d })
 }
 
 // WriteRetries sets how often a message is sent again after requests that failed
@@ -244,7 +204,7 @@ func WriteSendTimeout(d time.Duration) WriteOption {
 // the broker is busy or down do not count, see [WritePatience]. A repetition after
 // a request without answer may store the message twice. 0 to 1000, default 3.
 func WriteRetries(n int) WriteOption {
-	return writeCount("retries", n, 0, 1000, func(c *writeConfig) { c.Retries = n })
+	return option.InRange("WriteRetries", n, 0, 1000, func(c *writeConfig) { c.Retries = n })
 }
 
 // WriteFailOnTimeout makes a message fail whose request had no answer in time,
@@ -257,7 +217,7 @@ func WriteFailOnTimeout() WriteOption {
 // be reached, shuts down, starts, or answers that it is busy. Nothing is stored by
 // such attempts. 1 s to 24 h, default 2 min.
 func WritePatience(d time.Duration) WriteOption {
-	return writeDuration("patience", d, time.Second, 24*time.Hour, func(c *writeConfig) { c.Patience = d })
+	return option.InRange("WritePatience", d, time.Second, 24*time.Hour, func(c *writeConfig) { c.Patience = d })
 }
 
 // WriteUnsafe sets what to do with messages that the broker has stored with one of
@@ -286,7 +246,7 @@ func WriteUnsafe(policy UnsafePolicy, statuses ...WriteStatus) WriteOption {
 // fewer while brokers ask for it; 64 MiB of bodies and 256 requests hold it back as
 // well. 1 to 100000, default 1000.
 func WritePendingMax(n int) WriteOption {
-	return writeCount("pending max", n, 1, 100_000, func(c *writeConfig) { c.PendingMax = n })
+	return option.InRange("WritePendingMax", n, 1, 100_000, func(c *writeConfig) { c.PendingMax = n })
 }
 
 // WriteBatch sets how many messages to one topic may share a request, and how many
@@ -306,14 +266,14 @@ func WriteBatch(messages, bytes int) WriteOption {
 // WriteLinger sets how long a message waits for others to share its request with.
 // The end of a bundle ends the wait. 0 to 1 min, default 20 ms.
 func WriteLinger(d time.Duration) WriteOption {
-	return writeDuration("linger", d, 0, time.Minute, func(c *writeConfig) { c.Linger = d })
+	return option.InRange("WriteLinger", d, 0, time.Minute, func(c *writeConfig) { c.Linger = d })
 }
 
 // WriteMaxBody sets the largest body, in bytes, and with it the largest batch. It
 // should be the broker's maxMessageSize. 1 KiB to 128 MiB, default 4 MiB, which is
 // the broker's.
 func WriteMaxBody(bytes int) WriteOption {
-	return writeCount("max body", bytes, 1<<10, 128<<20, func(c *writeConfig) { c.MaxBody = bytes })
+	return option.InRange("WriteMaxBody", bytes, 1<<10, 128<<20, func(c *writeConfig) { c.MaxBody = bytes })
 }
 
 // WriteCongestion sets how a worker process finds out how much the brokers bear:
@@ -334,5 +294,5 @@ func WriteCongestion(step int, factor, tolerance float64) WriteOption {
 // WriteIdleClose sets after how long without a bundle of this transform a worker
 // process closes its connections. 1 s to 1 h, default 30 s.
 func WriteIdleClose(d time.Duration) WriteOption {
-	return writeDuration("idle close", d, time.Second, time.Hour, func(c *writeConfig) { c.IdleClose = d })
+	return option.InRange("WriteIdleClose", d, time.Second, time.Hour, func(c *writeConfig) { c.IdleClose = d })
 }

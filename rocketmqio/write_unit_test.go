@@ -20,28 +20,28 @@ import (
 
 func TestWriteOptionsThatCannotWorkAreRefused(t *testing.T) {
 	for want, opts := range map[string][]WriteOption{
-		`guarantee "twice"`:             {WriteGuarantee("twice")},
-		`topic "no topic"`:              {WriteTopic("no topic")},
-		"topic is empty":                {WriteTopic("")},
-		"has 128 characters":            {WriteTopic(strings.Repeat("t", 128))},
-		`tag "a|b"`:                     {WriteTag("a|b")},
-		`group "a b"`:                   {WriteGroup("a b")},
-		"send timeout 0s":               {WriteSendTimeout(0)},
-		"retries -1":                    {WriteRetries(-1)},
-		"pending max 0":                 {WritePendingMax(0)},
-		"patience 0s":                   {WritePatience(0)},
-		"batch of 0 messages":           {WriteBatch(0, 1<<20)},
-		"linger -1ns":                   {WriteLinger(-1)},
-		"congestion step 0":             {WriteCongestion(0, 0.5, 0)},
-		"factor 1":                      {WriteCongestion(1, 1, 0)},
-		"AIMD tolerance 1":              {WriteCongestion(1, 0.5, 1)},
-		`policy "maybe"`:                {WriteUnsafe("maybe")},
-		`status "SEND_OK"`:              {WriteUnsafe(FailUnsafe, StatusSendOK)},
-		"credentials resolver is empty": {WriteCredentials("")},
-		"one of them is empty":          {WriteStaticCredentials("a", "")},
-		"an option is nil":              {nil},
-		"max body 0":                    {WriteMaxBody(0)},
-		"idle close 0s":                 {WriteIdleClose(0)},
+		`WriteGuarantee: "twice"`: {WriteGuarantee("twice")},
+		`topic "no topic"`:        {WriteTopic("no topic")},
+		"topic is empty":          {WriteTopic("")},
+		"has 128 characters":      {WriteTopic(strings.Repeat("t", 128))},
+		`tag "a|b"`:               {WriteTag("a|b")},
+		`group "a b"`:             {WriteGroup("a b")},
+		"WriteSendTimeout: 0s":    {WriteSendTimeout(0)},
+		"WriteRetries: -1":        {WriteRetries(-1)},
+		"WritePendingMax: 0":      {WritePendingMax(0)},
+		"WritePatience: 0s":       {WritePatience(0)},
+		"batch of 0 messages":     {WriteBatch(0, 1<<20)},
+		"WriteLinger: -1ns":       {WriteLinger(-1)},
+		"congestion step 0":       {WriteCongestion(0, 0.5, 0)},
+		"factor 1":                {WriteCongestion(1, 1, 0)},
+		"AIMD tolerance 1":        {WriteCongestion(1, 0.5, 1)},
+		`policy "maybe"`:          {WriteUnsafe("maybe")},
+		`status "SEND_OK"`:        {WriteUnsafe(FailUnsafe, StatusSendOK)},
+		"WriteCredentials: the resolver's name is empty": {WriteCredentials("")},
+		"secret key must not be empty":                   {WriteStaticCredentials("a", "")},
+		"option 1 of 1 is nil":                           {nil},
+		"WriteMaxBody: 0":                                {WriteMaxBody(0)},
+		"WriteIdleClose: 0s":                             {WriteIdleClose(0)},
 	} {
 		if _, err := newWriteConfig("h:9876", opts); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
@@ -58,7 +58,6 @@ func TestWriteOptionsThatCannotWorkAreRefused(t *testing.T) {
 
 func TestWritePanicsWhileThePipelineIsBuilt(t *testing.T) {
 	for want, build := range map[string]func(beam.Scope){
-		"EXACTLY_ONCE":                        func(s beam.Scope) { Write(s, "h:1", beam.Create(s, OutgoingMessage{}), WriteGuarantee(ExactlyOnce)) },
 		"the input is of type int":            func(s beam.Scope) { Write(s, "h:1", beam.Create(s, 1)) },
 		"give one with WriteTopic":            func(s beam.Scope) { Write(s, "h:1", beam.Create(s, coders.Message{})) },
 		"the input is no PCollection of this": func(s beam.Scope) { Write(s, "h:1", beam.PCollection{}) },
