@@ -122,6 +122,9 @@ func writeOptionsOf(c *connector.Config) []WriteOption {
 		WriteSendTimeout(s.SendTimeout), WriteRetries(s.Retries), WritePendingMax(s.PendingMax),
 		WriteGuarantee(Guarantee(s.Guarantee)),
 	}
+	if s.TransactionTimeout > 0 {
+		opts = append(opts, WriteTransactionTimeout(s.TransactionTimeout))
+	}
 	switch k := c.Client.Credentials; {
 	case k.Resolver != "":
 		opts = append(opts, WriteCredentials(k.Resolver))

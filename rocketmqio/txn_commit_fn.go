@@ -37,6 +37,7 @@ func (fn *commitHalfFn) StartBundle(context.Context, emitWriteResult) { fn.aband
 func (fn *commitHalfFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, p prepared, emit emitWriteResult) error {
 	p.place = &placed.Place{Pane: pane, Window: w, Time: t}
 	return fn.guarded(ctx, func(s *txnSession) error {
+		s.keeper.watch(p.half.Topic)
 		if s != fn.session {
 			if err := fn.finish(ctx, emit); err != nil {
 				return err
@@ -119,7 +120,7 @@ func nameCommit(o *commitResult) error {
 
 func resultOfCommit(o *commitResult) WriteResult {
 	p := o.In
-	r := WriteResult{Topic: p.half.Topic, UniqueKey: p.half.UniqueKey, Keys: p.keys, Attempts: p.attempts + int32(o.Attempts), place: p.place}
+	r := WriteResult{Topic: p.half.Topic, UniqueKey: p.half.UniqueKey, Keys: p.keys, Attempts: p.attempts + int32(o.Attempts), Source: p.source, place: p.place}
 	if o.Err != nil {
 		r.Error = o.Err.Error()
 		return r

@@ -152,7 +152,7 @@ func (fn *prepareFn) emitHandle(emit emitPrepared) func(*messageResult) {
 			half: remoting.Half{Topic: o.In.message.Topic, Group: fn.Config.Group, Broker: o.Ack.queue.Broker, UniqueKey: o.Entry.key,
 				QueueOffset: o.Ack.offset, PhysicalOffset: physical},
 			keys: o.In.message.Keys, queue: int32(o.Ack.queue.ID), born: o.Entry.wire.Born,
-			attempts: int32(o.Attempts), repeated: o.Uncertain, place: &o.In.place,
+			attempts: int32(o.Attempts), repeated: o.Uncertain, source: o.In.message.Source, place: &o.In.place,
 		})
 	}
 }

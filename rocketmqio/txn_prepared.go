@@ -36,13 +36,14 @@ type prepared struct {
 	born     time.Time // from when on the timeout counts, in milliseconds
 	attempts int32
 	repeated bool // it was sent more than once: there may be halves that nobody commits
+	source   *Position
 
 	place *placed.Place // on the way between a DoFn and its emitter or sink only
 }
 
 func (p prepared) equal(o prepared) bool {
 	return p.half == o.half && slices.Equal(p.keys, o.keys) && p.queue == o.queue && p.born.Equal(o.born) &&
-		p.attempts == o.attempts && p.repeated == o.repeated
+		p.attempts == o.attempts && p.repeated == o.repeated && samePosition(p.source, o.source)
 }
 
 // The field numbers of an encoded handle, a protocol buffer message:
@@ -51,7 +52,7 @@ func (p prepared) equal(o prepared) bool {
 //	  uint32 version = 1;  string topic = 2;  bytes unique_key = 3;  repeated bytes keys = 4;
 //	  string group = 5;  string broker = 6;  int64 queue_offset = 7;  int64 physical_offset = 8;
 //	  uint32 queue_id = 9;  int64 born = 10;  // milliseconds since 1970
-//	  uint32 attempts = 11;  bool repeated = 12;
+//	  uint32 attempts = 11;  bool repeated = 12;  Position source = 13;
 //	}
 const (
 	preparedVersion protowire.Number = iota + 1
@@ -66,6 +67,7 @@ const (
 	preparedBorn
 	preparedAttempts
 	preparedRepeated
+	preparedSource
 )
 
 func encodePrepared(p prepared) []byte {
@@ -83,20 +85,20 @@ func encodePrepared(p prepared) []byte {
 	if p.repeated {
 		b = appendNumber(b, preparedRepeated, 1)
 	}
-	return b
+	return appendPosition(b, preparedSource, p.source)
 }
 
 // decodePrepared reads what encodePrepared wrote. Its error wraps
 // coders.ErrMalformed or coders.ErrVersion.
 func decodePrepared(data []byte) (prepared, error) {
 	p := prepared{born: time.UnixMilli(0)}
-	if err := eachField("Prepared", data, preparedVersion, func(f wireField) error { p.setField(f); return nil }); err != nil {
+	if err := eachField("Prepared", data, preparedVersion, p.setField); err != nil {
 		return prepared{}, err
 	}
 	return p, nil
 }
 
-func (p *prepared) setField(f wireField) {
+func (p *prepared) setField(f wireField) error {
 	switch f.number {
 	case preparedTopic:
 		p.half.Topic = f.text()
@@ -120,5 +122,8 @@ func (p *prepared) setField(f wireField) {
 		p.attempts = int32(f.scalar)
 	case preparedRepeated:
 		p.repeated = f.scalar != 0
+	case preparedSource:
+		return readPosition(f.bytes, &p.source)
 	}
+	return nil
 }

@@ -59,7 +59,11 @@ func openTxnSession(cfg writeConfig) (*txnSession, error) {
 	t := &cfg.Transaction
 	s.sink, err = asyncsink.New(asyncsink.Config[*prepared, *ending, ended]{
 		Convert: func(_ context.Context, p *prepared) (*ending, error) { return &ending{prepared: p}, nil },
-		Submit:  s.submit, Classify: judgeCommit, Observe: s.stats.observe,
+		// One at a time of each key: of two, the second must find the first.
+		Lane: func(e *ending) asyncsink.Lane {
+			return asyncsink.Lane{Key: e.prepared.half.Topic + "\x00" + e.prepared.half.UniqueKey, Ordered: true}
+		},
+		Submit: s.submit, Classify: judgeCommit, Observe: s.stats.observe,
 		MaxBatch: 1, MaxInFlight: t.Concurrency, MaxBuffered: max(cfg.PendingMax, t.Concurrency),
 		// Each request of a commit has the send timeout by itself.
 		RequestTimeout: 2*t.Settle + 10*cfg.SendTimeout, MaxAttempts: cfg.Retries + 1, MaxWait: cfg.Patience,

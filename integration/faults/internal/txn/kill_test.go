@@ -4,13 +4,20 @@
 package txn
 
 import (
+	"flag"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq/realmqtest"
+)
+
+var (
+	messages     = flag.Int("txn.messages", 1000, "how many, on the embedded broker")
+	kills        = flag.Int("txn.kills", 14, "of workers, on the embedded broker")
+	realMessages = flag.Int("txn.real-messages", 1000, "how many, on a real one")
+	realKills    = flag.Int("txn.real-kills", 4, "of workers, on a real one")
 )
 
 // TestMain is also what the worker processes of the tests run.
@@ -27,10 +34,7 @@ func options(t *testing.T, messages, kills int) Options {
 
 // (X22a, Y13, T06)
 func TestWorkersKilledAtEachStepWriteOnce(t *testing.T) {
-	o := options(t, 1000, len(steps))
-	if os.Getenv("CI") == "true" {
-		o.Kills *= 2
-	}
+	o := options(t, *messages, *kills)
 	v := Embedded(t.Context(), o)
 	if !v.OK(false) || len(v.Kills) < len(steps)-1 {
 		t.Errorf("got %+v", v)
@@ -52,7 +56,7 @@ func TestOnARealBroker(t *testing.T) {
 		t.Skip("skipped: starts three JVMs")
 	}
 	mq := realmqtest.Start(t)
-	o := options(t, 1000, 4)
+	o := options(t, *realMessages, *realKills)
 	if v := Real(t.Context(), mq, o); !v.OK(false) {
 		t.Errorf("got %+v", v)
 	} else {
