@@ -208,7 +208,7 @@ func (c *Client) send(ctx context.Context, addr string, cmd *Command) (*Command,
 			}
 		case errors.Is(err, errUnsent) && ctx.Err() == nil && c.ctx.Err() == nil && try < tries:
 			continue
-		case errors.Is(err, context.DeadlineExceeded) && conn.lastRead.Load() < begun.UnixNano() &&
+		case isTimeout(ctx, err) && conn.lastRead.Load() < begun.UnixNano() &&
 			time.Since(begun) >= c.cfg.Timeout/2:
 			// Not a byte came since the request went out: the host may be gone
 			// without a word. The next request tries a new connection; what
@@ -217,4 +217,11 @@ func (c *Client) send(ctx context.Context, addr string, cmd *Command) (*Command,
 		}
 		return answer, err
 	}
+}
+
+// isTimeout says that err is the end of a deadline, also of a caller's whose cause
+// is an error of its own.
+func isTimeout(ctx context.Context, err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(err, context.Cause(ctx))
 }

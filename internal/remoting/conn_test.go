@@ -141,6 +141,30 @@ func TestSilentConnectionIsLeftToThoseWhoWait(t *testing.T) {
 	}
 }
 
+// A caller's own deadline tells of a silent server as well, whatever its cause:
+// else a sink, which has one, would send everything again over the dead
+// connection.
+func TestSilentConnectionIsLeftAfterACallersDeadline(t *testing.T) {
+	var silent atomic.Bool
+	silent.Store(true)
+	srv := oneBroker(t, func(s *session, cmd *Command) {
+		if !silent.Load() {
+			s.reply(cmd, offsetAnswer(1))
+		}
+	})
+	c := newClient(t, Config{NameServers: srv.addr, Timeout: 300 * time.Millisecond})
+	must[*Route](t)(c.Route(t.Context(), "t"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("the sink's own deadline"))
+	defer cancel()
+	if _, err := c.MaxOffset(ctx, testQueue); err == nil {
+		t.Fatal("a silent server answered")
+	}
+	silent.Store(false)
+	if got := must[int64](t)(c.MaxOffset(t.Context(), testQueue)); got != 1 || srv.connections() != 2 {
+		t.Errorf("got %d over %d connections, want 1 over 2", got, srv.connections())
+	}
+}
+
 func TestNothingIsLeftOfAbandonedCalls(t *testing.T) {
 	srv := oneBroker(t, func(*session, *Command) {})
 	c := newClient(t, Config{NameServers: srv.addr})
