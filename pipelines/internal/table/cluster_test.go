@@ -46,7 +46,9 @@ func embeddedCluster(t *testing.T, signed bool) *cluster {
 	var keys func(context.Context) (auth.Keys, error)
 	if signed {
 		opts = append(opts, embedded.WithCredentials(accessKey, secretKey))
-		keys = func(context.Context) (auth.Keys, error) { return auth.Keys{AccessKey: accessKey, SecretKey: secretKey}, nil }
+		keys = func(context.Context) (auth.Keys, error) {
+			return auth.Keys{AccessKey: accessKey, SecretKey: secretKey}, nil
+		}
 	}
 	b := embedded.Start(t.Context(), opts...)
 	t.Cleanup(b.Close)

@@ -93,6 +93,29 @@ func (p *plan) checkAcks() error {
 	return errors.Join(faults...)
 }
 
+// bound checks, for a run that is to end, that each table has something to read,
+// and says whether all of them end.
+func (p *plan) bound(o *Options) (ends bool, err error) {
+	ends = true
+	var faults []error
+	for _, t := range p.script.Tables {
+		d := p.sources[t.Name]
+		if d == nil {
+			continue
+		}
+		stops := !d.Config.Source.Stop.IsZero()
+		ends = ends && (o.Bounded || stops)
+		if o.Bounded && !stops && d.Config.Connector != connector.GRPC && d.Config.Source.Start.Mode == connector.Latest {
+			faults = append(faults, fmt.Errorf("line %d, column %d: table %s begins at the latest message and, with --bounded, would end there: set 'rocketmq.source.startup.scan.mode', for instance to 'earliest' or 'group'",
+				t.At.Line, t.At.Column, sqltype.Quote(t.Name)))
+		}
+	}
+	if len(faults) > 0 {
+		return ends, &ScriptError{errors.Join(faults...)}
+	}
+	return ends, nil
+}
+
 // acks says that messages of the table are acknowledged.
 func acks(d *table.Declared) bool {
 	return d.Config.Connector == connector.GRPC && d.Config.LiteSource.Ack == connector.AckLast

@@ -309,6 +309,17 @@ func TestFaultsOfScripts(t *testing.T) {
 	}
 }
 
+// A run that is to end where it begins reads nothing, and says so.
+func TestBoundedFromTheLatestMessageIsRefused(t *testing.T) {
+	script := `CREATE TABLE a (x INT) WITH ('connector' = 'rocketmq', 'rocketmq.client.endpoints' = 'x:1', 'rocketmq.source.topic' = 't', 'rocketmq.source.group' = 'g');
+		CREATE TABLE b (x INT) WITH ('connector' = 'rocketmq', 'rocketmq.client.endpoints' = 'x:1', 'rocketmq.sink.topic' = 'u'); INSERT INTO b SELECT * FROM a`
+	var out bytes.Buffer
+	err := Run(t.Context(), "test.sql", script, bounded(), &out)
+	if _, ok := errors.AsType[*ScriptError](err); !ok || !strings.Contains(err.Error(), "line 1, column 1: table `a` begins at the latest message") {
+		t.Errorf("got %v, want it refused with the table's place", err)
+	}
+}
+
 // Explaining shows the steps and the options as they hold, and no secret.
 func TestExplain(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "internal", "script", "testdata", "scripts", "rocketmq5_copy.sql"))
