@@ -30,6 +30,11 @@ const (
 	Deferred Kind = "deferred"
 	// Handed: a bundle of a normal topic's messages was noted; ID is how many.
 	Handed Kind = "handed"
+	// Emitted: a message went to a sink; ID is its number.
+	Emitted Kind = "emitted"
+	// Written: the sink has a result of a message that it stored; ID is its
+	// number, Detail the id that the broker knows it by.
+	Written Kind = "written"
 )
 
 // Line is one fact.
@@ -70,4 +75,6 @@ func Read(r io.Reader, take func(Line), other func(string)) {
 	}
 }
 
-func (k Kind) known() bool { return k == Delivered || k == Acked || k == Deferred || k == Handed }
+func (k Kind) known() bool {
+	return k == Delivered || k == Acked || k == Deferred || k == Handed || k == Emitted || k == Written
+}

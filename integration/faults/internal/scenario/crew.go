@@ -145,7 +145,8 @@ func (c *crew) guard(p *process, cfg worker.Config) {
 	<-p.ended
 	c.mu.Lock()
 	delete(c.live, p.name)
-	again := !p.wanted && !c.closed
+	done := cfg.Sink != nil && p.err == nil // its pipeline has an end
+	again := !p.wanted && !c.closed && !done
 	c.mu.Unlock()
 	c.ledger.change(func() {})
 	if !again {

@@ -16,10 +16,12 @@ import (
 type ledger struct {
 	mu        sync.Mutex
 	published map[string]bool
-	delivered map[string]int // how often each reached the work step
-	acked     map[string]int // how often "acked" was told of each
-	outcomes  map[string]int // of acknowledgements
-	deferrals map[string]int // outcomes of deferrals
+	delivered map[string]int    // how often each reached the work step
+	acked     map[string]int    // how often "acked" was told of each
+	outcomes  map[string]int    // of acknowledgements
+	deferrals map[string]int    // outcomes of deferrals
+	emitted   map[string]bool   // went to a sink, by number
+	written   map[string]string // a sink told so, by number; the broker's id
 	workers   map[string]*tally
 	faults    []string
 	changed   chan struct{} // closed and replaced at each change
@@ -32,7 +34,7 @@ func newLedger() *ledger {
 	return &ledger{
 		published: map[string]bool{}, delivered: map[string]int{}, acked: map[string]int{},
 		outcomes: map[string]int{}, deferrals: map[string]int{}, workers: map[string]*tally{},
-		changed: make(chan struct{}),
+		emitted: map[string]bool{}, written: map[string]string{}, changed: make(chan struct{}),
 	}
 }
 
@@ -63,6 +65,10 @@ func (l *ledger) take(worker string, line report.Line) {
 			if line.Detail == "acked" {
 				l.acked[line.ID]++
 			}
+		case report.Emitted:
+			l.emitted[line.ID] = true
+		case report.Written:
+			l.written[line.ID] = line.Detail
 		case report.Deferred:
 			l.deferrals[line.Detail]++
 		}

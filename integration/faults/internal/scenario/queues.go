@@ -10,9 +10,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/rocketmq-beam/rocketmq-beam/auth"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/faults/internal/bus"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/faults/internal/worker"
@@ -36,12 +38,18 @@ type QueueStage struct {
 	nameServer string
 	mq         *realmq.Cluster
 	broker     *embedded.Broker
-	close      []func() error
+	// credentials and tls are what workers are given, see [worker.Config].
+	credentials string
+	tls         auth.TLS
+	close       []func() error
 
 	published  atomic.Int64 // bodies are numbers from 0 on
 	committed  map[int]int64
 	kills      int
 	repeatable int64
+	recovery   recovery
+	skew       *skewed // of rows with SkewClock
+	certs      *certificates
 }
 
 func runQueues(ctx context.Context, row Row, place Place, set Settings) Verdict {
@@ -65,7 +73,7 @@ func runQueues(ctx context.Context, row Row, place Place, set Settings) Verdict 
 		err = errors.Join(err, c())
 	}
 	s.fill(&v)
-	v.Seconds = time.Since(begin).Seconds()
+	v.Seconds, v.Recovery = time.Since(begin).Seconds(), s.recovery.seconds()
 	if err == nil && row.Check != nil {
 		err = row.Check(v)
 	}
@@ -81,7 +89,11 @@ func runQueues(ctx context.Context, row Row, place Place, set Settings) Verdict 
 func (s *QueueStage) open(ctx context.Context, place Place, row Row, mq *realmq.Cluster) error {
 	switch place {
 	case InProcess:
-		s.broker = embedded.Start(ctx, row.Options...)
+		opts, err := s.options(row)
+		if err != nil {
+			return err
+		}
+		s.broker = embedded.Start(ctx, opts...)
 		s.nameServer = s.broker.NameServer()
 		s.close = append(s.close, func() error { s.broker.Close(); return nil })
 	case OwnProcess:
@@ -101,7 +113,7 @@ func (s *QueueStage) open(ctx context.Context, place Place, row Row, mq *realmq.
 	default:
 		return fmt.Errorf("no such place: %q", place)
 	}
-	client, err := remoting.NewClient(remoting.Config{NameServers: s.nameServer})
+	client, err := remoting.NewClient(remoting.Config{NameServers: s.nameServer, Credentials: ownKeys, TLS: s.tls})
 	if err != nil {
 		return err
 	}
@@ -116,10 +128,30 @@ func (s *QueueStage) open(ctx context.Context, place Place, row Row, mq *realmq.
 	return nil
 }
 
+// options are those of an embedded broker.
+func (s *QueueStage) options(row Row) ([]embedded.Option, error) {
+	opts := slices.Clone(row.Options)
+	if row.SkewClock {
+		s.skew = newSkewed()
+		opts = append(opts, embedded.WithClock(s.skew.clock))
+		s.close = append(s.close, func() error { s.skew.close(); return nil })
+	}
+	if !row.Certificates {
+		return opts, nil
+	}
+	var err error
+	if s.certs, err = newCertificates(); err != nil {
+		return nil, err
+	}
+	s.tls = s.certs.tls
+	s.close = append(s.close, s.certs.close)
+	return append(opts, s.certs.option()), nil
+}
+
 // config is what workers do.
 func (s *QueueStage) config(rate float64) worker.Config {
 	return worker.Config{Topic: s.names.Topic, Group: s.names.Group, Timeout: time.Second,
-		Queues: &worker.Queues{NameServer: s.nameServer, File: s.handed.path, Rate: rate}}
+		Queues: &worker.Queues{NameServer: s.nameServer, File: s.handed.path, Rate: rate}, Credentials: s.credentials, TLS: s.tls}
 }
 
 // shape gives the topic so many queues and waits for its route.

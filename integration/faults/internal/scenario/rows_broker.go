@@ -43,9 +43,17 @@ func brokerRows() []Row {
 		{
 			Name:   "broker-restart",
 			About:  "the broker behind the proxy restarts under load",
-			Places: []Place{RealMQ},
+			Places: []Place{InProcess, RealMQ},
 			Alone:  true,
 			Play:   restartBroker,
+			Check:  noRestart,
+		},
+		{
+			Name:   "broker-moved",
+			About:  "the broker behind the proxy goes away under load and comes back on another port",
+			Places: []Place{InProcess, RealMQ},
+			Alone:  true,
+			Play:   moveBroker,
 			Check:  noRestart,
 		},
 		{
@@ -91,7 +99,24 @@ func restartProxy(ctx context.Context, s *Stage) error {
 }
 
 func restartBroker(ctx context.Context, s *Stage) error {
-	return s.under(ctx, 1, func() error { return s.bus.(*bus.Real).Cluster().RestartBroker(ctx) })
+	return s.under(ctx, s.rounds(), func() error {
+		if r, real := s.bus.(*bus.Real); real {
+			return r.Cluster().RestartBroker(ctx)
+		}
+		s.embedded().RestartBroker()
+		return nil
+	})
+}
+
+func moveBroker(ctx context.Context, s *Stage) error {
+	return s.under(ctx, 1, func() error {
+		if r, real := s.bus.(*bus.Real); real {
+			return r.Cluster().MoveBroker(ctx)
+		}
+		s.embedded().RestartBroker()
+		s.embedded().FailOver("")
+		return nil
+	})
 }
 
 func forgetSessions(ctx context.Context, s *Stage) error {
@@ -124,10 +149,14 @@ func (s *Stage) under(ctx context.Context, times int, accident func() error) err
 		if err := accident(); err != nil {
 			return errors.Join(err, stop())
 		}
+		s.ledger.see(func() { before = len(s.ledger.delivered) })
+		begin := time.Now()
+		if err := s.awaitDelivered(ctx, before+20); err != nil {
+			return errors.Join(err, stop())
+		}
+		s.recovery.add(time.Since(begin))
 	}
-	var before int
-	s.ledger.see(func() { before = len(s.ledger.delivered) })
-	return errors.Join(s.awaitDelivered(ctx, before+20), stop())
+	return stop()
 }
 
 const inFlight = 32

@@ -171,6 +171,7 @@ func (s *QueueStage) under(ctx context.Context, accident func(context.Context) e
 		return true
 	})
 	const soon = 30 * time.Second
+	s.recovery.add(time.Since(began))
 	if d := time.Since(began); err == nil && d > soon {
 		err = fmt.Errorf("it took %v until all queues got on, want %v at most", d, soon)
 	}

@@ -16,7 +16,8 @@ import (
 
 // Table returns all rows.
 func Table() []Row {
-	return slices.Concat(workerRows(), brokerRows(), answerRows(), networkRows(), queueRows())
+	return slices.Concat(workerRows(), brokerRows(), answerRows(), networkRows(), queueRows(),
+		clockRows(), securityRows(), queueNetworkRows(), sinkRows(), liteSinkRows())
 }
 
 // workerRows are accidents of workers.

@@ -10,8 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
+	"github.com/rocketmq-beam/rocketmq-beam/auth"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/faults/internal/bus"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/faults/internal/worker"
@@ -43,6 +45,10 @@ type Row struct {
 	Long bool
 	// Alone rows disturb others on the same real cluster.
 	Alone bool
+	// Certificates makes an embedded broker speak TLS only, see certificates.
+	Certificates bool
+	// SkewClock gives the embedded broker a clock of its own, see skewed.
+	SkewClock bool
 	// Options are further ones for an embedded broker.
 	Options []embedded.Option
 	// Play starts workers, publishes, and brings the accident about. It returns
@@ -50,6 +56,9 @@ type Row struct {
 	Play func(context.Context, *Stage) error
 	// PlayQueues is that of a row of the remoting source, in place of Play.
 	PlayQueues func(context.Context, *QueueStage) error
+	// PlaySink is that of a row of a sink, of lite topics if SinkLite says so.
+	PlaySink func(context.Context, *SinkStage) error
+	SinkLite bool
 	// Check looks at a verdict without losses for what else must hold.
 	Check func(Verdict) error
 }
@@ -73,8 +82,11 @@ func Run(ctx context.Context, row Row, place Place, set Settings) Verdict {
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, rowTimeout)
 	defer cancel()
-	if row.PlayQueues != nil {
+	switch {
+	case row.PlayQueues != nil:
 		return runQueues(ctx, row, place, set)
+	case row.PlaySink != nil:
+		return runSink(ctx, row, place, set)
 	}
 	s := &Stage{
 		target: string(place), seed: set.Seed, rng: rand.New(rand.NewPCG(set.Seed, hash(row.Name+string(place)))), log: set.Log,
@@ -119,13 +131,21 @@ type Stage struct {
 	atEnd  []func()        // what Play leaves to be closed
 
 	kills, inWork int
+	recovery      recovery
+	skew          *skewed // of rows with SkewClock
+	credentials   string
+	tls           auth.TLS
+	certs         *certificates // of rows with Certificates
 	account       bus.Account
 }
 
 func (s *Stage) open(ctx context.Context, row Row, place Place, mq *realmq.Cluster) (err error) {
 	switch place {
 	case InProcess:
-		s.bus = bus.NewEmbedded(ctx, s.names, row.Options...)
+		var opts []embedded.Option
+		if opts, err = s.options(row); err == nil {
+			s.bus = bus.NewEmbedded(ctx, s.names, opts...)
+		}
 	case OwnProcess:
 		s.bus, err = bus.NewProcess(s.names)
 	case RealMQ:
@@ -134,6 +154,26 @@ func (s *Stage) open(ctx context.Context, row Row, place Place, mq *realmq.Clust
 		err = fmt.Errorf("no such place: %q", place)
 	}
 	return err
+}
+
+// options are those of an embedded broker.
+func (s *Stage) options(row Row) ([]embedded.Option, error) {
+	opts := slices.Clone(row.Options)
+	if row.SkewClock {
+		s.skew = newSkewed()
+		s.atEnd = append(s.atEnd, s.skew.close)
+		opts = append(opts, embedded.WithClock(s.skew.clock))
+	}
+	if !row.Certificates {
+		return opts, nil
+	}
+	var err error
+	if s.certs, err = newCertificates(); err != nil {
+		return nil, err
+	}
+	s.tls = s.certs.tls
+	s.atEnd = append(s.atEnd, func() { _ = s.certs.close() }) // a scratch folder
+	return append(opts, s.certs.option()), nil
 }
 
 func (s *Stage) run(ctx context.Context, row Row) error {
@@ -184,6 +224,7 @@ func (s *Stage) config() worker.Config {
 	return worker.Config{
 		Endpoints: s.bus.Endpoints(), Topic: s.names.Topic, Group: s.names.Group,
 		Lease: litegrpc.MinInvisibleDuration, Work: 2 * time.Millisecond, Fetch: 2, Batch: 32, Timeout: time.Second,
+		Credentials: s.credentials, TLS: s.tls,
 	}
 }
 

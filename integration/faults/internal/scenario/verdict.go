@@ -42,10 +42,14 @@ type Verdict struct {
 	Repeatable  int64 `json:"repeatable,omitempty"`
 	// Kills is how many workers were killed with messages in work, InWork with
 	// how many in all. Restarts counts workers that ended by themselves.
-	Kills    int      `json:"kills,omitempty"`
-	InWork   int      `json:"in_work_when_killed,omitempty"`
-	Restarts int      `json:"restarts"`
-	Seconds  float64  `json:"seconds"`
+	Kills    int     `json:"kills,omitempty"`
+	InWork   int     `json:"in_work_when_killed,omitempty"`
+	Restarts int     `json:"restarts"`
+	Seconds  float64 `json:"seconds"`
+	// Recovery is how long it took, from the end of the accident, until messages
+	// came through again, the longest of several; -1 where a row does not measure
+	// that.
+	Recovery float64  `json:"recovery_seconds"`
 	Faults   []string `json:"faults,omitempty"`
 	// Error says why the row failed; empty if it passed.
 	Error string `json:"error,omitempty"`
@@ -73,6 +77,9 @@ func (v Verdict) String() string {
 	if v.InWork > 0 {
 		fmt.Fprintf(&b, " with %d in work", v.InWork)
 	}
+	if v.Recovery >= 0 {
+		fmt.Fprintf(&b, ", recovered in %.1f s", v.Recovery)
+	}
 	fmt.Fprintf(&b, "; %.1f s, seed %d", v.Seconds, v.Seed)
 	if v.Error != "" {
 		fmt.Fprintf(&b, "; FAILED: %s", v.Error)
@@ -92,7 +99,7 @@ func (s *Stage) verdict(row Row, begin time.Time) Verdict {
 		Unacked: len(s.account.Unacked), DeadLettered: len(s.account.DeadLettered),
 		BrokerDeliveries: s.account.Deliveries, StaleAcks: s.account.StaleAcks,
 		Kills: s.kills, InWork: s.inWork, Restarts: len(l.faults), Faults: l.faults,
-		Seconds: time.Since(begin).Seconds(),
+		Seconds: time.Since(begin).Seconds(), Recovery: s.recovery.seconds(),
 	}
 	for _, n := range l.delivered {
 		v.Delivered += n

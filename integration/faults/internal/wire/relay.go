@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"time"
@@ -23,6 +24,8 @@ type Relay struct {
 
 	mu      sync.Mutex
 	latency time.Duration
+	loss    float64       // probability
+	rng     *rand.Rand    // of losses, from a seed
 	rate    int           // bytes a second and direction, 0 for any
 	open    chan struct{} // closed while traffic passes
 	conns   map[net.Conn]bool
@@ -51,6 +54,17 @@ func (r *Relay) Slow(latency time.Duration, rate int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.latency, r.rate = latency, rate
+}
+
+// loseAgain is how long TCP waits at first before it sends again what was lost.
+const loseAgain = 200 * time.Millisecond
+
+// Lose makes each piece that is sent from now on get lost with this probability.
+// TCP sends it again after 200 ms, so that everything behind it waits as long.
+func (r *Relay) Lose(probability float64, rng *rand.Rand) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.loss, r.rng = probability, rng
 }
 
 // Hold stops all traffic, without closing anything, until Release. What is sent
@@ -191,6 +205,9 @@ func (r *Relay) piece(data []byte) piece {
 	wait := r.latency
 	if r.rate > 0 {
 		wait += time.Duration(float64(len(data)) / float64(r.rate) * float64(time.Second))
+	}
+	if r.loss > 0 && r.rng.Float64() < r.loss {
+		wait += loseAgain
 	}
 	return piece{data: append([]byte(nil), data...), due: time.Now().Add(wait)}
 }

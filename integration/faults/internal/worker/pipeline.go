@@ -28,19 +28,27 @@ func init() {
 // build makes the pipeline: read, throttle if asked to, work, ack.
 func build(c Config) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
-	msgs := litegrpcio.Read(s, c.Endpoints, c.Topic, c.Group,
-		litegrpcio.ReadInvisibleDuration(c.Lease), litegrpcio.ReadAwaitDuration(5*time.Second),
+	opts := []litegrpcio.ReadOption{
+		litegrpcio.ReadInvisibleDuration(c.Lease), litegrpcio.ReadAwaitDuration(5 * time.Second),
 		litegrpcio.ReadFetchConcurrency(c.Fetch), litegrpcio.ReadMaxMessageNum(c.Batch),
-		litegrpcio.ReadRequestTimeout(c.Timeout))
+		litegrpcio.ReadRequestTimeout(c.Timeout), litegrpcio.ReadTLS(c.TLS),
+	}
+	throttling := []throttlefn.Option{throttlefn.RequestTimeout(c.Timeout), throttlefn.TLS(c.TLS)}
+	acking := []ackfn.Option{ackfn.RequestTimeout(c.Timeout), ackfn.TLS(c.TLS)}
+	if c.Credentials != "" {
+		opts = append(opts, litegrpcio.ReadCredentials(c.Credentials))
+		throttling = append(throttling, throttlefn.Credentials(c.Credentials))
+		acking = append(acking, ackfn.Credentials(c.Credentials))
+	}
+	msgs := litegrpcio.Read(s, c.Endpoints, c.Topic, c.Group, opts...)
 	if t := c.Throttle; t != nil {
 		groups := throttlefn.GroupByLiteTopic(s, msgs, throttlefn.GroupEvery(t.Every))
-		out := throttlefn.Throttle(s, groups, throttlefn.Quota{PerWindow: t.PerWindow, Defer: t.Defer},
-			throttlefn.RequestTimeout(c.Timeout))
+		out := throttlefn.Throttle(s, groups, throttlefn.Quota{PerWindow: t.PerWindow, Defer: t.Defer}, throttling...)
 		beam.ParDo0(s, &deferredFn{}, out.Deferred)
 		msgs = out.Passed
 	}
 	done := beam.ParDo(s, &workFn{Work: c.Work}, msgs)
-	beam.ParDo0(s, &ackedFn{}, ackfn.Ack(s, done, ackfn.RequestTimeout(c.Timeout)))
+	beam.ParDo0(s, &ackedFn{}, ackfn.Ack(s, done, acking...))
 	return p
 }
 
@@ -52,16 +60,21 @@ func (f *workFn) ProcessElement(ctx context.Context, m coders.AckableMessage) (c
 	if err := tell(report.Delivered, m.Handle, ""); err != nil {
 		return m, err
 	}
-	if f.Work <= 0 {
-		return m, nil
+	return m, work(ctx, f.Work)
+}
+
+// work lets d pass.
+func work(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
 	}
-	over := time.NewTimer(f.Work)
+	over := time.NewTimer(d)
 	defer over.Stop()
 	select {
 	case <-over.C:
-		return m, nil
+		return nil
 	case <-ctx.Done():
-		return m, fmt.Errorf("working: %w", context.Cause(ctx))
+		return fmt.Errorf("working: %w", context.Cause(ctx))
 	}
 }
 

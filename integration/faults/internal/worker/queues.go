@@ -30,6 +30,10 @@ type Queues struct {
 	File string `json:"file"`
 	// Rate bounds the messages a second and queue; 0 is no bound.
 	Rate float64 `json:"rate"`
+	// Work is how long each message takes, Ready how many may wait for it in each
+	// queue; 0 is the default.
+	Work  time.Duration `json:"work,omitempty"`
+	Ready int           `json:"ready,omitempty"`
 }
 
 // buildQueues makes the pipeline. What notes is fused with what reads: a message
@@ -44,8 +48,15 @@ func buildQueues(c Config) *beam.Pipeline {
 	if c.Queues.Rate > 0 {
 		opts = append(opts, rocketmqio.ReadRateLimit(c.Queues.Rate))
 	}
+	if n := c.Queues.Ready; n > 0 {
+		opts = append(opts, rocketmqio.ReadThresholds(n, 8*n))
+	}
+	if c.Credentials != "" {
+		opts = append(opts, rocketmqio.ReadCredentials(c.Credentials))
+	}
+	opts = append(opts, rocketmqio.ReadTLS(c.TLS))
 	msgs := rocketmqio.Read(s, c.Queues.NameServer, c.Group, []string{c.Topic}, opts...)
-	beam.ParDo0(s, &handFn{File: c.Queues.File}, msgs)
+	beam.ParDo0(s, &handFn{File: c.Queues.File, Work: c.Queues.Work}, msgs)
 	return p
 }
 
@@ -53,6 +64,7 @@ func buildQueues(c Config) *beam.Pipeline {
 // opened for appending. What was written stays when the process is killed.
 type handFn struct {
 	File string
+	Work time.Duration
 
 	lines []byte
 	count int
@@ -63,7 +75,10 @@ func (f *handFn) StartBundle(context.Context) { f.lines, f.count = nil, 0 }
 
 // ProcessElement keeps a line. The line ends with a point: one that was torn by
 // a kill has none.
-func (f *handFn) ProcessElement(_ context.Context, m coders.Message) error {
+func (f *handFn) ProcessElement(ctx context.Context, m coders.Message) error {
+	if err := work(ctx, f.Work); err != nil {
+		return err
+	}
 	f.lines = fmt.Appendf(f.lines, "%d %d %s .\n", m.QueueID, m.QueueOffset, m.Body)
 	f.count++
 	return nil

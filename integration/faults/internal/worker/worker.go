@@ -3,7 +3,7 @@
 
 // Package worker is a worker process: a pipeline on prism that reads, works a
 // little, throttles if asked to, and acknowledges, or one that reads the queues
-// of a normal topic. It is a process of its own so that it can be killed, frozen
+// of a normal topic, or one that writes. It is a process of its own so that it can be killed, frozen
 // and started again.
 package worker
 
@@ -18,6 +18,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+
+	"github.com/rocketmq-beam/rocketmq-beam/auth"
 )
 
 // Variable is the environment variable that makes a program, which calls [Run]
@@ -44,6 +46,13 @@ type Config struct {
 	// Queues makes it a reader of a normal topic, if not nil: of the rest only
 	// Topic, Group and Timeout then mean something.
 	Queues *Queues `json:"queues,omitempty"`
+	// Sink makes it write, if not nil: of the rest only Endpoints, Topic, Timeout,
+	// Credentials and TLS then mean something.
+	Sink *Sink `json:"sink,omitempty"`
+	// Credentials is a resolver's name, see package auth; TLS secures the
+	// connections.
+	Credentials string   `json:"credentials,omitempty"`
+	TLS         auth.TLS `json:"tls"`
 }
 
 // Throttle is a quota: so many messages of a lite topic pass in each window, the
@@ -67,7 +76,7 @@ func Run() {
 	err := json.Unmarshal([]byte(text), &c)
 	if err == nil {
 		beam.Init()
-		err = work(c, os.Stdin)
+		err = run(c, os.Stdin)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "worker:", err)
@@ -76,23 +85,29 @@ func Run() {
 	os.Exit(0)
 }
 
-// work runs the pipeline until in ends.
+// run runs the pipeline until in ends.
 //
 // Then the process ends where it stands. To end the pipeline first would be
 // nicer to the proxy, but Beam 2.77 has data races in the end of a harness that
 // has work, and what is under test here is what remains of a process that is
 // gone.
-func work(c Config, in io.Reader) error {
+func run(c Config, in io.Reader) error {
 	go func() {
 		_, _ = io.Copy(io.Discard, in)
 		os.Exit(0)
 	}()
 	pipeline := build
-	if c.Queues != nil {
+	switch {
+	case c.Queues != nil:
 		pipeline = buildQueues
+	case c.Sink != nil:
+		pipeline = buildSink
 	}
 	if _, err := prism.Execute(context.Background(), pipeline(c)); err != nil {
 		return err
+	}
+	if c.Sink != nil {
+		return nil
 	}
 	return errors.New("the pipeline ended by itself")
 }
