@@ -51,7 +51,7 @@ trap '[[ -z $ahead ]] || kill "$ahead" 2>/dev/null || true; rm -rf "$demo"' EXIT
 whole=""
 ((${#packages[@]} == 1)) && [[ ${packages[0]} == ./... ]] && whole=yes
 # Without the race detector Beam is built once more: while the tests wait.
-demo_tests=(./internal/portable ./pipelines/internal/fairshare ./integration/runners)
+demo_tests=(./internal/portable ./pipelines/internal/fairshare ./integration/runners ./integration/security)
 if [[ -n $whole ]]; then
   (nice -n 19 go test -vet=off -run '^$' "${demo_tests[@]}" && nice -n 19 go build -o "$demo/pipelines" ./pipelines) >/dev/null 2>&1 &
   ahead=$!
