@@ -70,7 +70,7 @@ func run(ctx context.Context, rows []scenario.Row, c settings) bool {
 			}
 		}
 	}
-	play(ctx, jobs, set, c.atOnce)
+	playAll(ctx, jobs, set, c.atOnce)
 	for _, j := range jobs {
 		out.add(j.verdict)
 	}
@@ -84,8 +84,8 @@ func run(ctx context.Context, rows []scenario.Row, c settings) bool {
 	return out.Failed == 0 && out.Lost == 0 && len(out.Rows) > 0
 }
 
-// play runs the jobs and enters their verdicts.
-func play(ctx context.Context, jobs []*job, set scenario.Settings, atOnce int) {
+// playAll runs the jobs and enters their verdicts.
+func playAll(ctx context.Context, jobs []*job, set scenario.Settings, atOnce int) {
 	var all sync.WaitGroup
 	var beside errgroup.Group
 	beside.SetLimit(atOnce)
