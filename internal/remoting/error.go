@@ -259,7 +259,7 @@ func connectionClass(err error) (Class, string) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return Transient, "check the address, and that the server runs"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return Transient, "the server closed the connection"
+		return Transient, "the server closed the connection; if it does so always, it may demand TLS"
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
 		return Transient, "check the host's name"
