@@ -109,7 +109,7 @@ func TestASQLFilterThatCannotBeCompiledIsAnError(t *testing.T) {
 // call ends by itself, soon, and goes on where it was.
 func TestACallEndsByItselfWhateverTheBacklog(t *testing.T) {
 	b := startBroker(t, 1)
-	all := make([][]byte, 50_000)
+	all := make([][]byte, 6*mostRecords)
 	for i := range all {
 		all[i] = []byte("x")
 	}

@@ -38,6 +38,7 @@ func TestARateLimitHoldsWithoutSpinning(t *testing.T) {
 					n += len(messages)
 				}
 			}
+			eventually(t, s, "what may come at once has come", func() bool { drain(r); return r.limiter.Tokens() < 1 })
 			eventually(t, s, "messages wait", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return r.waiting.count > 0 })
 			drain(r)
 			drain(other)

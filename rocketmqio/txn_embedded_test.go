@@ -390,7 +390,7 @@ func TestOptionsOfTransactionsAreChecked(t *testing.T) {
 		{[]WriteOption{WriteGuarantee(ExactlyOnce), WriteCommitCheck("never")}, `"never"`},
 		{[]WriteOption{WriteGuarantee(ExactlyOnce), WriteFailOnTimeout()}, "WriteFailOnTimeout"},
 		{[]WriteOption{WriteGuarantee(ExactlyOnce), WriteUnsafe(RetryUnsafe)}, "WriteUnsafe"},
-		{[]WriteOption{WriteGuarantee(ExactlyOnce), WriteCommitConcurrency(0)}, "concurrency 0"},
+		{[]WriteOption{WriteGuarantee(ExactlyOnce), WriteCommitConcurrency(0)}, "WriteCommitConcurrency: 0"},
 		{[]WriteOption{WriteGuarantee(ExactlyOnce), WriteLostTransactions("ignore")}, `"ignore"`},
 		{[]WriteOption{WriteExactlyOnce[OutgoingMessage](nil)}, "is nil"},
 		{[]WriteOption{WriteExactlyOnce(bodyAsKey)}, ""},
