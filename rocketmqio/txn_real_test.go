@@ -52,7 +52,7 @@ func TestTransactionsOnARealBroker(t *testing.T) {
 				t.Fatal(err)
 			}
 			took[i] = append(took[i], time.Since(begin))
-			if n := countStored(t, mq, topic); n != messages {
+			if n := awaitStored(t, mq, topic, messages); n != messages {
 				t.Errorf("%s: %d messages are there, want %d", way.name, n, messages)
 			}
 		}
@@ -61,6 +61,23 @@ func TestTransactionsOnARealBroker(t *testing.T) {
 		slices.Sort(took[i])
 		t.Logf("%s: %.0f messages/s, %.2f of what goes one by one", way.name, messages/took[i][rounds/2].Seconds(),
 			took[1][rounds/2].Seconds()/took[i][rounds/2].Seconds())
+	}
+}
+
+// awaitStored counts until there are so many: what a broker has stored can be read
+// a moment later.
+func awaitStored(t *testing.T, mq *realmq.Cluster, topic string, want int64) (n int64) {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	for {
+		if n = countStored(t, mq, topic); n >= want {
+			return n
+		}
+		select {
+		case <-late:
+			return n
+		case <-time.After(100 * time.Millisecond):
+		}
 	}
 }
 

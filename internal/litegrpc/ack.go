@@ -82,7 +82,7 @@ func (c *client) sendAck(ctx context.Context, request *v2.AckMessageRequest, han
 	op := fmt.Sprintf("acking %d messages of topic %q for group %q at %s", len(request.Entries), request.GetTopic().GetName(), request.GetGroup().GetName(), l.addr)
 	answer, err := unary(ctx, l, op, request, l.stub.AckMessage, ackStatus)
 	if err != nil {
-		all(ofKnownTopic(err))
+		all(ofKnownName(err))
 		return
 	}
 	heard := make([]bool, len(handles))
@@ -93,7 +93,7 @@ func (c *client) sendAck(ctx context.Context, request *v2.AckMessageRequest, han
 		}
 		heard[i] = true
 		if e.GetStatus().GetCode() != v2.Code_OK {
-			errs[i] = ofKnownTopic(answered(ackOp(handles[i]), e.GetStatus()))
+			errs[i] = ofKnownName(answered(ackOp(handles[i]), e.GetStatus()))
 		}
 	}
 	for _, i := range position {

@@ -63,7 +63,7 @@ func (c *client) changeInvisible(ctx context.Context, group string, h coders.Rec
 	asked := time.Now()
 	answer, err := unary(ctx, l, op, request, l.stub.ChangeInvisibleDuration, (*v2.ChangeInvisibleDurationResponse).GetStatus)
 	if err != nil {
-		return h, ofKnownTopic(err)
+		return h, ofKnownName(err)
 	}
 	if answer.GetReceiptHandle() == "" {
 		return h, &Error{Op: op, Class: Transient, Err: errors.New("the answer holds no new handle")}

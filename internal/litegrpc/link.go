@@ -124,7 +124,7 @@ func (l *link) session(ctx context.Context) (wasReady bool, err error) {
 	l.becomeSomebodyNew()
 	stream, err := l.openStream(ctx, cancel)
 	if err != nil {
-		return false, err
+		return false, l.afterFirst(err)
 	}
 	if err := l.client.role.opened(ctx, l); err != nil {
 		return false, l.afterFirst(err)
@@ -147,7 +147,7 @@ func (l *link) afterFirst(err error) error {
 	if l.opened == 0 {
 		return err
 	}
-	return ofKnownTopic(err)
+	return ofKnownName(err)
 }
 
 // becomeSomebodyNew gives each session a client id of its own. When a stream
@@ -189,7 +189,7 @@ func (l *link) keep(ctx context.Context, broken <-chan error) (err error, heard 
 		case <-resync.C:
 			err = l.client.role.resync(ctx, l)
 		}
-		err = ofKnownTopic(err)
+		err = ofKnownName(err)
 		if class := ClassOf(err); err != nil && (class == SessionLost || class == Permanent) {
 			return err, false // with a subscription refused, polls would be empty for ever
 		}

@@ -67,7 +67,7 @@ func (c *Consumer) Receive(ctx context.Context, most int, invisible, await time.
 		return Batch{}, l.judge(failed(op, err))
 	}
 	batch, err := c.drain(stream, op, most, invisible)
-	return batch, ofKnownTopic(l.judge(err))
+	return batch, ofKnownName(l.judge(err))
 }
 
 // nextQueue takes the brokers in turn, and shifts the turn after each round of

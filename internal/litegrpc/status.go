@@ -183,16 +183,17 @@ func answered(op string, s *v2.Status) error {
 	return &Error{Op: op, Class: class, Code: code, Hint: hint, Err: errors.New(clip(text))}
 }
 
-// ofKnownTopic says that an error about a topic which was there, for a session of
-// it was opened or a message of it is held, may pass: while its only broker restarts, RocketMQ 5.5.0
-// answers that the topic is not there.
-func ofKnownTopic(err error) error {
-	if e, ok := errors.AsType[*Error](err); ok && e.Code == v2.Code_TOPIC_NOT_FOUND {
-		passing := *e
-		passing.Class = Transient
-		return &passing
+// ofKnownName says that an error about a topic or group which was there, for a
+// session of it was open or a message of it is held, may pass: while its only
+// broker restarts, the proxy of RocketMQ 5.5.0 answers that they are not there.
+func ofKnownName(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Code != v2.Code_TOPIC_NOT_FOUND && e.Code != v2.Code_CONSUMER_GROUP_NOT_FOUND {
+		return err
 	}
-	return err
+	passing := *e
+	passing.Class = Transient
+	return &passing
 }
 
 // textClass knows the answers whose code does not tell what happened, as
@@ -249,8 +250,11 @@ func failed(op string, err error) error {
 		}
 	case codes.InvalidArgument:
 		out.Class = Permanent
-		if text := s.Message(); strings.Contains(text, "LITE mode") || strings.Contains(text, "bind topic") {
+		switch text := s.Message(); {
+		case strings.Contains(text, "LITE mode"), strings.Contains(text, "bind topic"):
 			out.Code, out.Hint = v2.Code_ILLEGAL_CONSUMER_GROUP, hints[v2.Code_ILLEGAL_CONSUMER_GROUP]
+		case strings.Contains(text, "group not found"):
+			out.Code, out.Hint = v2.Code_CONSUMER_GROUP_NOT_FOUND, hints[v2.Code_CONSUMER_GROUP_NOT_FOUND]
 		}
 	case codes.Unavailable:
 		out.Class, out.Hint = unavailable(s.Message())

@@ -260,3 +260,18 @@ func TestEachProxyAsksEachBroker(t *testing.T) {
 		t.Errorf("asked were %v", pairs)
 	}
 }
+
+// While its only broker restarts, the proxy of RocketMQ 5.5.0 answers a session
+// of a group that was there that it is not.
+func TestAGroupThatWasThereMayComeBack(t *testing.T) {
+	err := failed("opening a session", status.Error(codes.InvalidArgument, "process client telemetryCommand failed. group not found: g"))
+	if got := ClassOf(err); got != Permanent {
+		t.Errorf("of a group that nobody has seen: %v, want permanent", got)
+	}
+	if got := ClassOf(ofKnownName(err)); got != Transient {
+		t.Errorf("of a group that was there: %v, want transient", got)
+	}
+	if !strings.Contains(err.Error(), "consumer group's name") {
+		t.Errorf("the error does not say what to check: %v", err)
+	}
+}
