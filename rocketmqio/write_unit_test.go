@@ -163,10 +163,11 @@ func FuzzDecodeOutgoingMessage(f *testing.F) {
 // what RocketMQ noted at it: else no sink would take it.
 func TestAMessageThatWasReadCanBePassedOn(t *testing.T) {
 	read := coders.Message{
-		Topic: "from", Tag: "tag", Keys: []string{"k"}, UniqueKey: "u", Body: []byte("x"),
+		Topic: "from", Broker: "b", QueueID: 3, QueueOffset: 9, Tag: "tag", Keys: []string{"k"}, UniqueKey: "u", Body: []byte("x"),
 		Properties: map[string]string{"colour": "red", "MSG_REGION": "DefaultRegion", "TRACE_ON": "true", "CLUSTER": "c", "WAIT": "true", "MIN_OFFSET": "0", "REAL_TOPIC": "t"},
 	}
-	want := OutgoingMessage{Tag: "tag", Keys: []string{"k"}, UniqueKey: "u", Body: []byte("x"), Properties: map[string]string{"colour": "red"}}
+	want := OutgoingMessage{Tag: "tag", Keys: []string{"k"}, UniqueKey: "u", Body: []byte("x"), Properties: map[string]string{"colour": "red"},
+		Source: &Position{Queue{"from", "b", 3}, 9}}
 	got := Outgoing(read)
 	if !got.Equal(want) {
 		t.Errorf("got %+v, want %+v", got, want)
