@@ -18,6 +18,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/load"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/report"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/stats"
+	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/follow"
 )
 
 // ErrInterrupted is returned by [Run] when its context ended first.
@@ -58,24 +59,17 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 	}
 	producer, err := o.connect(ctx)
 	if err != nil {
-		return interruptedOr(ctx, err)
+		return follow.Interrupted(ctx, ErrInterrupted, err)
 	}
 	defer leave(ctx, producer)
 	server, err := o.Runner.Open(ctx)
 	if err != nil {
-		return interruptedOr(ctx, err)
+		return follow.Interrupted(ctx, ErrInterrupted, err)
 	}
 	defer server.Close()
 	r := &runner{options: o, producer: producer, server: server, live: report.NewLive(out)}
 	legs, err := r.legs(ctx)
 	return errors.Join(err, conclude(out, legs, o.Plot, errors.Is(err, ErrInterrupted)))
-}
-
-func interruptedOr(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ErrInterrupted
-	}
-	return err
 }
 
 // conclude reports the legs that were begun, also after an error.

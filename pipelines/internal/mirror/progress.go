@@ -49,13 +49,14 @@ func newProgress(out io.Writer, begin time.Time) *progress {
 	return &progress{out: out, begin: begin}
 }
 
-func (p *progress) head() {
+// Head writes what the columns are.
+func (p *progress) Head() {
 	fmt.Fprintln(p.out, "  time       read    written  written/s     failed        lag")
 }
 
-// line shows a second. The lag is how old messages were, on the average, when they
+// Line shows a second. The lag is how old messages were, on the average, when they
 // were read, by the clocks of the broker and of this machine.
-func (p *progress) line(now time.Time, counters map[string]int64) {
+func (p *progress) Line(now time.Time, counters map[string]int64) {
 	f := figuresOf(counters, now.Sub(p.begin))
 	lag := "-"
 	if n := f.Read - p.last.Read; n > 0 {
@@ -66,8 +67,8 @@ func (p *progress) line(now time.Time, counters map[string]int64) {
 	p.last = f
 }
 
-// result writes the last line.
-func (p *progress) result(now time.Time, counters map[string]int64, err error) error {
+// Result writes the last line.
+func (p *progress) Result(now time.Time, counters map[string]int64, err error) error {
 	r := struct {
 		figures
 		PerSecond   float64 `json:"written_per_s"`

@@ -54,11 +54,13 @@ func newProgress(out io.Writer, begin time.Time) *progress {
 	return &progress{out: out, begin: begin}
 }
 
-func (p *progress) head() {
+// Head writes what the columns are.
+func (p *progress) Head() {
 	fmt.Fprintln(p.out, "  time  messages read  rows read   filtered    skipped    written      acked   written/s")
 }
 
-func (p *progress) line(now time.Time, counters map[string]int64) {
+// Line shows a second.
+func (p *progress) Line(now time.Time, counters map[string]int64) {
 	f := figuresOf(counters, now.Sub(p.begin))
 	rate := float64(f.RowsWritten-p.last.RowsWritten) / (f.Seconds - p.last.Seconds)
 	fmt.Fprintf(p.out, "%5.0fs %14d %10d %10d %10d %10d %10d %11.0f\n",
@@ -66,8 +68,8 @@ func (p *progress) line(now time.Time, counters map[string]int64) {
 	p.last = f
 }
 
-// result writes the last line.
-func (p *progress) result(now time.Time, counters map[string]int64, err error) error {
+// Result writes the last line.
+func (p *progress) Result(now time.Time, counters map[string]int64, err error) error {
 	r := struct {
 		figures
 		Interrupted bool `json:"interrupted,omitempty"`
