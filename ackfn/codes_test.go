@@ -80,7 +80,7 @@ var reactions = map[v2.Code]reaction{
 	v2.Code_FORBIDDEN:                           permanent,
 	v2.Code_NOT_FOUND:                           permanent,
 	v2.Code_TOPIC_NOT_FOUND:                     retried, // so the proxy says while its only broker restarts
-	v2.Code_CONSUMER_GROUP_NOT_FOUND:            permanent,
+	v2.Code_CONSUMER_GROUP_NOT_FOUND:            retried, // the same
 	v2.Code_PAYLOAD_TOO_LARGE:                   permanent,
 	v2.Code_MESSAGE_BODY_TOO_LARGE:              permanent,
 	v2.Code_MESSAGE_BODY_EMPTY:                  permanent,

@@ -60,7 +60,6 @@
 //	  CLIENT_ID_REQUIRED, UNAUTHORIZED,
 //	  PAYMENT_REQUIRED, FORBIDDEN,
 //	  NOT_FOUND,
-//	  CONSUMER_GROUP_NOT_FOUND,
 //	  PAYLOAD_TOO_LARGE,
 //	  MESSAGE_BODY_TOO_LARGE,
 //	  MESSAGE_BODY_EMPTY,
@@ -75,8 +74,9 @@
 //	a field of the handle is missing      fails the bundle at once, without a request
 //	all other codes, no answer, no        retried, within MaxAttempts; then fails the bundle
 //	  connection, a session that the
-//	  proxy forgot, TOPIC_NOT_FOUND while
-//	  the only broker restarts
+//	  proxy forgot, TOPIC_NOT_FOUND and
+//	  CONSUMER_GROUP_NOT_FOUND while the
+//	  only broker restarts
 //
 // # Metrics
 //

@@ -239,11 +239,16 @@ func (s *remotingScene) queueFields(queue int) fields {
 	return fields{"topic": s.topic, "queueId": strconv.Itoa(queue)}
 }
 
-// wantOffsets checks least and next offset of a queue.
+// wantOffsets checks least and next offset of a queue. A broker answers a send
+// before the message is in its queue, so that the next offset may follow later.
 func (c *remotingClient) wantOffsets(queue int, least, next int64) {
 	c.s.Helper()
+	offset := func(code int) int64 {
+		return c.s.number(c.want(0, "", code, c.s.queueFields(queue), nil), "offset")
+	}
+	c.s.eventually(fmt.Sprintf("next offset %d of queue %d", next, queue), func() bool { return offset(reqMax) >= next })
 	for code, want := range map[int]int64{reqMin: least, reqMax: next} {
-		if got := c.s.number(c.want(0, "", code, c.s.queueFields(queue), nil), "offset"); got != want {
+		if got := offset(code); got != want {
 			c.s.Errorf("request %d of queue %d: got %d, want %d", code, queue, got, want)
 		}
 	}
