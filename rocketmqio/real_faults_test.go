@@ -70,7 +70,7 @@ func realQueue(t *testing.T, mq *realmq.Cluster, n int, tags ...string) (topic, 
 	for i := range n {
 		m := &remoting.OutMessage{Body: fmt.Append(nil, i)}
 		if len(tags) > 0 {
-			m.Properties = map[string]string{remoting.PropertyTags: tags[i%len(tags)]}
+			m.Properties = remoting.PropertiesOf(remoting.PropertyTags, tags[i%len(tags)])
 		}
 		if _, err := c.Send(t.Context(), q, "producers", m); err != nil {
 			t.Fatal(err)

@@ -149,7 +149,7 @@ func (fn *prepareFn) emitHandle(emit emitPrepared) func(*messageResult) {
 	return func(o *messageResult) {
 		_, physical, _ := remoting.ParseOffsetID(o.Ack.id) // submitHalf has read it before
 		emit(prepared{
-			half: remoting.Half{Topic: o.In.message.Topic, Group: fn.Config.Group, Broker: o.Ack.queue.Broker, UniqueKey: o.Entry.key,
+			half: remoting.Half{Topic: o.In.message.Topic, Group: fn.Config.Group, Broker: o.Ack.queue.Broker, UniqueKey: o.Entry.wire.UniqueKey,
 				QueueOffset: o.Ack.offset, PhysicalOffset: physical},
 			keys: o.In.message.Keys, queue: int32(o.Ack.queue.ID), born: o.Entry.wire.Born,
 			attempts: int32(o.Attempts), repeated: o.Uncertain, source: o.In.message.Source, place: &o.In.place,
@@ -157,15 +157,12 @@ func (fn *prepareFn) emitHandle(emit emitPrepared) func(*messageResult) {
 	}
 }
 
-// Properties of half messages, and the room that those need which client and
-// broker add.
-const (
-	propertyImmunity    = "CHECK_IMMUNITY_TIME_IN_SECONDS"
-	halfPropertiesExtra = 160
-)
+// halfPropertiesExtra is the room that those properties of half messages need
+// which client and broker add.
+const halfPropertiesExtra = 160
 
 // makeHalf turns a message that is ready to be sent into a half message.
-func (s *writeSession) makeHalf(m *OutgoingMessage, o *outgoing, propertiesSize int) error {
+func (s *writeSession) makeHalf(m *OutgoingMessage, o *outgoing, w *remoting.PropertyWriter, propertiesSize int) error {
 	if m.ShardingKey != "" {
 		return fmt.Errorf("sharding key %q with EXACTLY_ONCE: transactions are committed in no order", m.ShardingKey)
 	}
@@ -175,9 +172,8 @@ func (s *writeSession) makeHalf(m *OutgoingMessage, o *outgoing, propertiesSize 
 		return fmt.Errorf("its properties, keys and tag have %d bytes, %d more than what RocketMQ leaves for them in a transaction", propertiesSize, over)
 	}
 	o.wire.Half = true
-	o.wire.Properties[propertyImmunity] = strconv.FormatInt(int64((s.cfg.Transaction.Timeout+time.Second-1)/time.Second), 10)
 	o.lane = asyncsink.Lane{Key: "half/" + m.Topic, MaxBatch: 1}
-	return nil
+	return w.Add(remoting.PropertyCheckImmunity, strconv.FormatInt(int64((s.cfg.Transaction.Timeout+time.Second-1)/time.Second), 10))
 }
 
 // checkHalf says what is wrong with the answer to a half message.

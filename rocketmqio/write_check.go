@@ -6,6 +6,7 @@ package rocketmqio
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -152,33 +153,32 @@ func checkDelay(m *OutgoingMessage, transactional bool) error {
 	return nil
 }
 
-// properties makes what is sent of m's fields, and says if it is too much.
-func (m *OutgoingMessage) properties() (map[string]string, int, error) {
-	all := make(map[string]string, len(m.Properties)+6)
-	for name, value := range m.Properties {
-		all[name] = value
-	}
-	for name, value := range map[string]string{
-		remoting.PropertyTags: m.Tag, remoting.PropertyKeys: strings.Join(m.Keys, " "), remoting.PropertyUniqueKey: m.UniqueKey,
-		remoting.PropertyShardingKey: m.ShardingKey,
-	} {
-		if value != "" {
-			all[name] = value
+// writeProperties writes what is sent of m's fields but the unique key, and says if
+// it is too much with that. size is the sum.
+func (m *OutgoingMessage) writeProperties(w *remoting.PropertyWriter) (size int, err error) {
+	add := func(name, value string) {
+		if e := w.Add(name, value); err == nil {
+			err = e
 		}
 	}
+	for name, value := range m.Properties {
+		add(name, value)
+	}
+	add(remoting.PropertyTags, m.Tag)
+	add(remoting.PropertyKeys, strings.Join(m.Keys, " "))
+	add(remoting.PropertyShardingKey, m.ShardingKey)
 	if m.DelayLevel > 0 {
-		all[remoting.PropertyDelayLevel] = fmt.Sprint(m.DelayLevel)
+		add(remoting.PropertyDelayLevel, strconv.Itoa(m.DelayLevel))
 	}
 	if !m.DeliverAt.IsZero() {
-		all[propertyDeliverMs] = fmt.Sprint(m.DeliverAt.UnixMilli())
+		add(propertyDeliverMs, strconv.FormatInt(m.DeliverAt.UnixMilli(), 10))
 	}
-	size := 0
-	for name, value := range all {
-		size += len(name) + len(value) + 2
+	if err != nil {
+		return 0, err
 	}
+	size = w.Len() + len(remoting.PropertyUniqueKey) + len(m.UniqueKey) + 2
 	if size > maxPropertiesSize {
-		return nil, 0, fmt.Errorf("its properties, keys and tag have %d bytes, %d more than the %d that RocketMQ leaves for them", size, size-maxPropertiesSize, maxPropertiesSize)
+		return 0, fmt.Errorf("its properties, keys and tag have %d bytes, %d more than the %d that RocketMQ leaves for them", size, size-maxPropertiesSize, maxPropertiesSize)
 	}
-	wire, err := remoting.NewProperties(all)
-	return all, len(wire), err
+	return size, nil
 }

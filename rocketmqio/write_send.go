@@ -15,7 +15,6 @@ import (
 // outgoing is a message on its way.
 type outgoing struct {
 	topic string
-	key   string // its unique key
 	wire  remoting.OutMessage
 	size  int // its share of a batch
 	lane  asyncsink.Lane
@@ -48,16 +47,22 @@ func (s *writeSession) convert(ctx context.Context, el *written) (*outgoing, err
 	if err := checkMessage(m, s.cfg.MaxBody, s.cfg.Guarantee == ExactlyOnce); err != nil {
 		return nil, err
 	}
-	properties, size, err := m.properties()
+	var w remoting.PropertyWriter
+	size, err := m.writeProperties(&w)
 	if err != nil {
 		return nil, err
 	}
-	o := &outgoing{topic: m.Topic, key: m.UniqueKey, wire: remoting.OutMessage{Body: m.Body, Properties: properties, Born: time.Now()}}
-	o.size = entryOverhead + len(m.Body) + size
+	o := &outgoing{topic: m.Topic, wire: remoting.OutMessage{Body: m.Body, UniqueKey: m.UniqueKey, Born: time.Now()}, size: entryOverhead + len(m.Body) + size}
 	if s.cfg.Guarantee == ExactlyOnce {
-		return o, s.makeHalf(m, o, size)
+		err = s.makeHalf(m, o, &w, size)
+	} else {
+		err = s.assign(ctx, m, o)
 	}
-	return o, s.assign(ctx, m, o)
+	if err != nil {
+		return nil, err
+	}
+	o.wire.Properties, err = w.Properties()
+	return o, err
 }
 
 // assign says with which others the message may share requests. Those with

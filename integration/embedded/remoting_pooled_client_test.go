@@ -37,7 +37,7 @@ func TestAPooledClientWorksThroughAFailover(t *testing.T) {
 	send := func(what string) {
 		t.Helper()
 		for _, q := range queues {
-			m := &remoting.OutMessage{Body: fmt.Appendf(nil, "%s of %s/%d", what, q.Broker, q.ID), Properties: map[string]string{remoting.PropertyTags: what}}
+			m := &remoting.OutMessage{Body: fmt.Appendf(nil, "%s of %s/%d", what, q.Broker, q.ID), Properties: remoting.PropertiesOf(remoting.PropertyTags, what)}
 			if _, err := c.SendV2(ctx, q, "p", m); err != nil {
 				t.Fatal(err)
 			}

@@ -29,7 +29,7 @@ func main() {
 	bus.Run()
 	txn.Run()
 	only := flag.String("only", "", "run the rows whose names contain one of these, separated by commas")
-	long := flag.Bool("long", false, "run the rows that take about a minute each as well")
+	long := flag.Bool("long", false, "run the rows that take up to a minute or more as well")
 	real := flag.Bool("real", true, "run rows on a real RocketMQ as well, where Java and Maven are there")
 	listing := flag.Bool("list", false, "print the rows and run none")
 	atOnce := flag.Int("at-once", 4, "how many rows on embedded brokers run beside each other; they mostly wait")

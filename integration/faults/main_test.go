@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	long = flag.Bool("faults.long", os.Getenv("CI") == "true", "run the rows that take about a minute each as well")
+	long = flag.Bool("faults.long", os.Getenv("CI") == "true", "run the rows that take up to a minute or more as well")
 	seed = flag.Uint64("faults.seed", uint64(rand.Uint32()), "seed of the random moments")
 )
 
@@ -90,7 +90,7 @@ func TestEmbedded(t *testing.T) {
 func play(t *testing.T, row scenario.Row, place scenario.Place, set scenario.Settings) {
 	t.Helper()
 	if row.Long && !*long {
-		t.Skip("skipped: takes about a minute; run with -faults.long")
+		t.Skip("skipped: takes up to a minute or more; run with -faults.long")
 	}
 	set.Log = t.Logf
 	v := scenario.Run(t.Context(), row, place, set)

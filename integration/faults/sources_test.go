@@ -19,6 +19,7 @@ import (
 // read to the end.
 func TestTwoSourcesOnTwoBrokersInOnePipeline(t *testing.T) {
 	warm(t)
+	t.Parallel()
 	a := startBroker(t)
 	b := startBroker(t, embedded.WithLiteTopic("other"), embedded.WithWildcardGroup("others", "other"))
 	for i := range 50 {
@@ -44,6 +45,7 @@ func TestTwoSourcesOnTwoBrokersInOnePipeline(t *testing.T) {
 // all, with one group the branches share.
 func TestOneTopicReadTwiceInOnePipeline(t *testing.T) {
 	warm(t)
+	t.Parallel()
 	const n = 120
 	for name, c := range map[string]struct {
 		groups       [2]string
@@ -53,6 +55,7 @@ func TestOneTopicReadTwiceInOnePipeline(t *testing.T) {
 		"one group: the branches share, nothing twice": {[2]string{group, group}, n, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := startBroker(t, embedded.WithWildcardGroup("second", topic))
 			var tp [2]*tap
 			p, s := beam.NewPipelineWithRoot()
@@ -88,6 +91,7 @@ func TestOneTopicReadTwiceInOnePipeline(t *testing.T) {
 // message goes to one of them.
 func TestFourUsersOfOneSource(t *testing.T) {
 	warm(t)
+	t.Parallel()
 	b := startBroker(t)
 	const users, n = 4, 400
 	var tp [users]*tap
@@ -133,6 +137,7 @@ func consumers(sessions []embedded.Session) []string {
 // C03: clients that start at the same moment have ids of their own.
 func TestSixteenConcurrentStarts(t *testing.T) {
 	warm(t)
+	t.Parallel()
 	b := startBroker(t)
 	const starts = 16
 	p, s := beam.NewPipelineWithRoot()

@@ -142,12 +142,16 @@ func (l *link) session(ctx context.Context) (wasReady bool, err error) {
 
 // afterFirst judges an error of a session that was open before.
 func (l *link) afterFirst(err error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.opened == 0 {
+	if !l.openedBefore() {
 		return err
 	}
 	return ofKnownName(err)
+}
+
+func (l *link) openedBefore() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.opened > 0
 }
 
 // becomeSomebodyNew gives each session a client id of its own. When a stream
@@ -254,7 +258,7 @@ func unary[Request, Answer any](ctx context.Context, l *link, op string, request
 	}
 	answer, err = call(ctx, request)
 	if err != nil {
-		return answer, l.judge(failed(op, err))
+		return answer, l.judge(l.diagnose(ctx, failed(op, err)))
 	}
 	return answer, l.judge(answered(op, status(answer)))
 }

@@ -210,7 +210,7 @@ func TestAProxyThatCannotBeUsedIsAClearErrorSoon(t *testing.T) {
 	}{
 		"nobody listens":               {"127.0.0.1:1", nil, []string{"127.0.0.1:1", "check the endpoints"}},
 		"TLS here, plain text there":   {plain.Endpoints(), func(c *ConsumerConfig) { c.TLS = auth.TLS{Enabled: true} }, []string{"switch TLS off"}}, // Y23, L43
-		"plain text here, TLS there":   {secured.Endpoints(), nil, []string{"TLS"}},
+		"plain text here, TLS there":   {secured.Endpoints(), nil, []string{"speaks TLS only", "switch TLS on"}},
 		"an unknown authority":         {secured.Endpoints(), func(c *ConsumerConfig) { c.TLS = auth.TLS{Enabled: true} }, []string{"x509", "CA"}},                                                     // Y22
 		"a certificate for other name": {secured.Endpoints(), func(c *ConsumerConfig) { c.TLS = auth.TLS{Enabled: true, CAFile: ca, ServerName: "elsewhere.example"} }, []string{"elsewhere.example"}}, // Y24
 		"no credentials":               {signed.Endpoints(), nil, []string{"access key"}},

@@ -278,12 +278,18 @@ func unavailable(text string) (Class, string) {
 		return Permanent, "TLS is on here, but the proxy speaks plain text: switch TLS off, or on at the proxy"
 	case has("x509:", "certificate"):
 		return Permanent, "check TLS: the CA that signed the proxy's certificate, the name in it (TLS server name) and its dates"
-	case has("error reading server preface", "frame header looked like"):
+	case refusesPlainText(text):
 		return Transient, "is TLS on at the proxy and off here? Switch TLS on"
 	case has("connection refused", "no such host", "i/o timeout", "no route to host", "network is unreachable"):
 		return Transient, "check the endpoints, and that the proxy runs and can be reached from here"
 	}
 	return Transient, ""
+}
+
+// refusesPlainText recognises how a connection ends that a proxy with TLS closes,
+// or one that is going down.
+func refusesPlainText(text string) bool {
+	return strings.Contains(text, "server preface") || strings.Contains(text, "frame header looked like")
 }
 
 // clip keeps a server's text, which may hold a stack trace, to a line that can

@@ -68,7 +68,7 @@ func (l *link) openError(ctx context.Context, op string, err error) error {
 		return &Error{Op: op, Class: Transient, Hint: "check the endpoints and whether TLS is on at one side only",
 			Err: fmt.Errorf("no answer within %v: %w", l.client.cfg.RequestTimeout, context.DeadlineExceeded)}
 	}
-	return failed(op, err)
+	return l.diagnose(ctx, failed(op, err))
 }
 
 // refusesLiteSimple recognises how proxy 5.5.0 refuses the newer client type:

@@ -5,6 +5,7 @@ package remoting
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 )
@@ -16,9 +17,10 @@ import (
 type OutMessage struct {
 	// Body is what is sent.
 	Body []byte
-	// Properties hold tags, keys and everything else. Without [PropertyUniqueKey]
-	// sending adds one. The map is not changed.
-	Properties map[string]string
+	// Properties hold tags, keys and everything else but the unique key.
+	Properties Properties
+	// UniqueKey is the message's id; empty: sending makes one.
+	UniqueKey string
 	// Flag is the sender's own.
 	Flag int32
 	// Born is when the message was made; zero means now.
@@ -96,19 +98,22 @@ func (c *Client) sendOne(ctx context.Context, q Queue, group string, m *OutMessa
 
 // prepare makes of m what is sent.
 func (c *Client) prepare(m *OutMessage, group string) (key string, e BatchEntry, sysFlag int32, err error) {
-	properties := make(map[string]string, len(m.Properties)+3)
-	for name, value := range m.Properties {
-		properties[name] = value
+	if key = m.UniqueKey; key == "" {
+		key = c.keys.next(time.Now())
 	}
-	if properties[PropertyUniqueKey] == "" {
-		properties[PropertyUniqueKey] = c.keys.next(time.Now())
-	}
+	var w PropertyWriter
+	w.b.Grow(len(m.Properties) + len(PropertyUniqueKey) + len(key) + 2)
+	w.b.WriteString(string(m.Properties))
+	err = w.Add(PropertyUniqueKey, key)
 	if m.Half {
-		properties[propertyPrepared], properties[propertyProducerGroup] = "true", c.groupField(group)
+		err = errors.Join(err, w.Add(propertyPrepared, "true"), w.Add(propertyProducerGroup, c.groupField(group)))
 		sysFlag |= sysPrepared
 	}
 	e = BatchEntry{Flag: m.Flag, Body: m.Body}
-	if e.Properties, err = NewProperties(properties); err != nil {
+	if err == nil {
+		e.Properties, err = w.Properties()
+	}
+	if err != nil {
 		return "", e, 0, err
 	}
 	if m.Compression != NoCompression {
@@ -117,7 +122,7 @@ func (c *Client) prepare(m *OutMessage, group string) (key string, e BatchEntry,
 			return "", e, 0, err
 		}
 	}
-	return properties[PropertyUniqueKey], e, sysFlag, nil
+	return key, e, sysFlag, nil
 }
 
 func (c *Client) sendFields(names fieldNames, q Queue, group string, sysFlag int32, born time.Time,

@@ -13,13 +13,21 @@ import (
 // SEND_BATCH_MESSAGE stores several messages of one queue: all of them, or
 // none.
 
+// batchEntryRoom is what an entry needs beside its body and properties: its fixed
+// fields and a unique key. More would cost a copy, no more.
+const batchEntryRoom = 22 + 64
+
 // SendBatch stores messages in the queue, in their order, with consecutive
 // offsets. All are of one time and none may be half or compressed. The broker
 // refuses batches with delays, and those larger than its maxMessageSize (4 MiB).
 // What [Client.Send] says of errors holds for the batch as a whole.
 func (c *Client) SendBatch(ctx context.Context, q Queue, group string, messages []*OutMessage) (*SendResult, error) {
 	op := queueOp("sending a batch", q, group)
-	var body []byte
+	size := 0
+	for _, m := range messages {
+		size += len(m.Body) + len(m.Properties) + batchEntryRoom
+	}
+	body := make([]byte, 0, size)
 	keys := make([]string, 0, len(messages))
 	refuse := func(err error) (*SendResult, error) {
 		return nil, &Error{Op: op.String(), Class: Permanent, Err: err}
@@ -42,9 +50,11 @@ func (c *Client) SendBatch(ctx context.Context, q Queue, group string, messages 
 		born = time.Now()
 	}
 	// Where a topic keeps batches whole, the batch needs a key of its own.
-	p, err := NewProperties(map[string]string{PropertyUniqueKey: strings.Join(keys, ",")})
+	var w PropertyWriter
+	_ = w.Add(PropertyUniqueKey, strings.Join(keys, ",")) // each of them was written before
+	p, err := w.Properties()
 	if err != nil {
-		p, _ = NewProperties(map[string]string{PropertyUniqueKey: keys[0]})
+		p = PropertiesOf(PropertyUniqueKey, keys[0])
 	}
 	r := request{op: op, code: codeSendBatch, body: body,
 		fields: c.sendFields(shortNames, q, group, 0, born, 0, p, true)}

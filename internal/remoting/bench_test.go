@@ -97,7 +97,7 @@ func BenchmarkFrameOfASend(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer c.Close()
-	m := &OutMessage{Body: make([]byte, 1024), Properties: map[string]string{PropertyTags: "TagA", PropertyKeys: "order-1"}}
+	m := &OutMessage{Body: make([]byte, 1024), Properties: PropertiesOf(PropertyTags, "TagA", PropertyKeys, "order-1")}
 	born := time.Now()
 	var frame []byte
 	b.ReportAllocs()

@@ -105,10 +105,10 @@ func TestMessagesThatCannotBeSent(t *testing.T) {
 	c := newClient(t, Config{NameServers: srv.addr, MaxFrame: 10_000})
 	must[*Route](t)(c.Route(t.Context(), "t"))
 	for name, m := range map[string]*OutMessage{
-		"a property with a separator": {Properties: map[string]string{"a": "\x02"}},
-		"a property that is no UTF-8": {Properties: map[string]string{"a": "\xff"}},
-		"a body over the limit":       {Body: make([]byte, 20_000)},
-		"an unknown compression":      {Compression: 9},
+		"a key with a separator": {UniqueKey: "\x02"},
+		"a key that is no UTF-8": {UniqueKey: "\xff"},
+		"a body over the limit":  {Body: make([]byte, 20_000)},
+		"an unknown compression": {Compression: 9},
 	} {
 		_, err := c.Send(t.Context(), testQueue, "p", m)
 		if e := wantClass(t, err, Permanent); !strings.Contains(e.Op, "topic t") {

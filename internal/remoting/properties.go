@@ -74,38 +74,69 @@ func (p Properties) Map() map[string]string {
 	return m
 }
 
-// NewProperties writes m in the form of the wire, sorted by name, without
-// entries that have no value. It refuses what would read back differently:
-// empty names, the separators \x01 and \x02, text that is no UTF-8, and more
-// than the 32767 bytes that a broker takes.
+// NewProperties writes m in the form of the wire, sorted by name. What it refuses
+// and leaves out is what [PropertyWriter.Add] does.
 func NewProperties(m map[string]string) (Properties, error) {
-	size := 0
-	for name, value := range m {
-		switch {
-		case name == "":
-			return "", fmt.Errorf("a property has no name")
-		case strings.ContainsAny(name, nameEnd+valueEnd):
-			return "", fmt.Errorf("the name of property %q contains \\x01 or \\x02, which RocketMQ uses itself", name)
-		case strings.ContainsAny(value, nameEnd+valueEnd):
-			return "", fmt.Errorf("the value of property %q contains \\x01 or \\x02, which RocketMQ uses itself", name)
-		case !utf8.ValidString(name), !utf8.ValidString(value):
-			return "", fmt.Errorf("property %q is not valid UTF-8", name)
-		}
-		size += len(name) + len(value) + 2
-	}
-	if size > math.MaxInt16 {
-		return "", fmt.Errorf("properties of %d bytes, more than the %d that RocketMQ takes", size, math.MaxInt16)
-	}
-	var b strings.Builder
-	b.Grow(size)
+	var w PropertyWriter
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if m[name] == "" {
-			continue
+		if err := w.Add(name, m[name]); err != nil {
+			return "", err
 		}
-		b.WriteString(name)
-		b.WriteString(nameEnd)
-		b.WriteString(m[name])
-		b.WriteString(valueEnd)
 	}
-	return Properties(b.String()), nil
+	return w.Properties()
+}
+
+// PropertiesOf writes names and values in turn. It panics where [PropertyWriter.Add]
+// would refuse: it is for those that are known to be right.
+func PropertiesOf(pairs ...string) Properties {
+	var w PropertyWriter
+	for i := 0; i < len(pairs); i += 2 {
+		if err := w.Add(pairs[i], pairs[i+1]); err != nil {
+			panic(err)
+		}
+	}
+	p, err := w.Properties()
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// PropertyWriter writes properties in the form of the wire, in the order of the
+// calls. Its zero value is ready.
+type PropertyWriter struct{ b strings.Builder }
+
+// Add writes a property, unless it has no value. It refuses what would read back
+// differently: an empty name, the separators \x01 and \x02, text that is no UTF-8.
+func (w *PropertyWriter) Add(name, value string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("a property has no name")
+	case strings.ContainsAny(name, nameEnd+valueEnd):
+		return fmt.Errorf("the name of property %q contains \\x01 or \\x02, which RocketMQ uses itself", name)
+	case strings.ContainsAny(value, nameEnd+valueEnd):
+		return fmt.Errorf("the value of property %q contains \\x01 or \\x02, which RocketMQ uses itself", name)
+	case !utf8.ValidString(name), !utf8.ValidString(value):
+		return fmt.Errorf("property %q is not valid UTF-8", name)
+	case value == "":
+		return nil
+	}
+	w.b.Grow(len(name) + len(value) + len(nameEnd) + len(valueEnd))
+	w.b.WriteString(name)
+	w.b.WriteString(nameEnd)
+	w.b.WriteString(value)
+	w.b.WriteString(valueEnd)
+	return nil
+}
+
+// Len is how many bytes were written.
+func (w *PropertyWriter) Len() int { return w.b.Len() }
+
+// Properties is what was written, unless it is more than the 32767 bytes that a
+// broker takes.
+func (w *PropertyWriter) Properties() (Properties, error) {
+	if w.b.Len() > math.MaxInt16 {
+		return "", fmt.Errorf("properties of %d bytes, more than the %d that RocketMQ takes", w.b.Len(), math.MaxInt16)
+	}
+	return Properties(w.b.String()), nil
 }

@@ -51,7 +51,7 @@ func fill(b *testing.B, c *Client, queues []Queue, each int) {
 		wg.Go(func() {
 			var batch []*OutMessage
 			for i := range 64 {
-				batch = append(batch, &OutMessage{Body: make([]byte, 1024), Properties: map[string]string{PropertyKeys: fmt.Sprint(i)}})
+				batch = append(batch, &OutMessage{Body: make([]byte, 1024), Properties: PropertiesOf(PropertyKeys, fmt.Sprint(i))})
 			}
 			for n := 0; n < each; n += len(batch) {
 				if _, err := c.SendBatch(background(b), q, "producers", batch); err != nil {

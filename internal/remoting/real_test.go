@@ -54,7 +54,7 @@ func TestRealBrokerKeepsWhatIsSent(t *testing.T) {
 	born := time.UnixMilli(1700000000123)
 	long := bytes.Repeat([]byte("long and dull "), 500)
 	sent := []*OutMessage{
-		{Body: []byte("one"), Born: born, Flag: 7, Properties: map[string]string{PropertyTags: "a", PropertyKeys: "k1 k2", "colour": "grün"}},
+		{Body: []byte("one"), Born: born, Flag: 7, Properties: PropertiesOf(PropertyTags, "a", PropertyKeys, "k1 k2", "colour", "grün")},
 		{Body: long, Compression: Zlib},
 		{Body: long, Compression: LZ4},
 		{Body: long, Compression: Zstd},
@@ -105,7 +105,7 @@ func TestRealBrokerBatch(t *testing.T) {
 			var batch []*OutMessage
 			for i := range 5 {
 				batch = append(batch, &OutMessage{Body: fmt.Appendf(nil, "body %d", i),
-					Properties: map[string]string{PropertyKeys: fmt.Sprint("key", i)}})
+					Properties: PropertiesOf(PropertyKeys, fmt.Sprint("key", i))})
 			}
 			for round := range 2 {
 				r := must[*SendResult](t)(c.SendBatch(ctx, queues[0], "producers", batch))
@@ -226,7 +226,7 @@ func TestRealBrokerPulls(t *testing.T) {
 			tag = "odd"
 		}
 		must[*SendResult](t)(c.SendV2(ctx, q, "p", &OutMessage{Body: []byte{'0' + byte(i)},
-			Properties: map[string]string{PropertyTags: tag, "n": fmt.Sprint(i)}}))
+			Properties: PropertiesOf(PropertyTags, tag, "n", fmt.Sprint(i))}))
 	}
 	bodies := func(r *PullResult) (out string) {
 		for _, m := range r.Messages {
@@ -286,7 +286,7 @@ func TestRealBrokerTagsWithTheSameHash(t *testing.T) {
 	c, queues := realTopic(t, 1, realmq.Normal)
 	ctx, group := background(t), realGroup(t, c)
 	for _, tag := range []string{"Aa", "BB"} {
-		must[*SendResult](t)(c.SendV2(ctx, queues[0], "p", &OutMessage{Body: []byte(tag), Properties: map[string]string{PropertyTags: tag}}))
+		must[*SendResult](t)(c.SendV2(ctx, queues[0], "p", &OutMessage{Body: []byte(tag), Properties: PropertiesOf(PropertyTags, tag)}))
 	}
 	if JavaHash("Aa") != JavaHash("BB") {
 		t.Fatal("the tags have different hash codes")
@@ -352,7 +352,7 @@ func TestRealBrokerQueriesByKey(t *testing.T) {
 	c, queues := realTopic(t, 1, realmq.Normal)
 	ctx := background(t)
 	r := must[*SendResult](t)(c.SendV2(ctx, queues[0], "p", &OutMessage{Body: []byte("x"),
-		Properties: map[string]string{PropertyKeys: "order-1 order-2"}}))
+		Properties: PropertiesOf(PropertyKeys, "order-1 order-2")}))
 	for _, q := range []Query{
 		{Key: "order-2"}, {Key: r.UniqueKeys[0], Unique: true},
 		{Key: "order-1", Broker: queues[0].Broker, Since: time.Now().Add(-time.Hour), Until: time.Now().Add(time.Hour), Max: 1},

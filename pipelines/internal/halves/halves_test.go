@@ -31,8 +31,8 @@ func client(t *testing.T, nameServers string) *remoting.Client {
 // sendHalf sends a half message with a timeout, and returns its handle.
 func sendHalf(t *testing.T, c *remoting.Client, topic, group, key string, timeout int) remoting.Half {
 	t.Helper()
-	m := &remoting.OutMessage{Body: []byte("x"), Half: true, Properties: map[string]string{
-		remoting.PropertyUniqueKey: key, remoting.PropertyCheckImmunity: fmt.Sprint(timeout), remoting.PropertyKeys: "a b"}}
+	m := &remoting.OutMessage{Body: []byte("x"), Half: true, UniqueKey: key,
+		Properties: remoting.PropertiesOf(remoting.PropertyCheckImmunity, fmt.Sprint(timeout), remoting.PropertyKeys, "a b")}
 	r, err := c.SendV2(t.Context(), remoting.Queue{Topic: topic, Broker: "broker-a"}, group, m)
 	if err != nil {
 		t.Fatal(err)

@@ -239,8 +239,8 @@ func TestMetadataKeysTagsAndExpressions(t *testing.T) {
 	onEach(t, false, func(t *testing.T, c *cluster) {
 		in, out := c.topic(t, "in"), c.topic(t, "out")
 		c.send(t, in,
-			&remoting.OutMessage{Body: []byte("1|12.5\n2|7"), Properties: map[string]string{"TAGS": "paid", "KEYS": "k1 k2", "colour": "blue"}},
-			&remoting.OutMessage{Body: []byte("3|100|too many\n4"), Properties: map[string]string{"TAGS": "open"}},
+			&remoting.OutMessage{Body: []byte("1|12.5\n2|7"), Properties: remoting.PropertiesOf("TAGS", "paid", "KEYS", "k1 k2", "colour", "blue")},
+			&remoting.OutMessage{Body: []byte("3|100|too many\n4"), Properties: remoting.PropertiesOf("TAGS", "open")},
 		)
 		script := c.located(`CREATE TABLE orders (id BIGINT, price DECIMAL(10, 2), k STRING METADATA FROM 'keys' VIRTUAL, t STRING METADATA FROM 'tags' VIRTUAL,
 			p MAP<STRING, STRING> METADATA FROM 'properties' VIRTUAL, q INT METADATA FROM 'queue-id' VIRTUAL, o BIGINT METADATA FROM 'queue-offset' VIRTUAL,

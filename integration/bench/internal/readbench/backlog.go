@@ -79,9 +79,9 @@ func fillQueue(ctx context.Context, c *remoting.Client, q remoting.Queue, want i
 		for at := end; at < want; at += batchSize {
 			var batch []*remoting.OutMessage
 			for n := at; n < min(at+batchSize, want); n++ {
-				batch = append(batch, &remoting.OutMessage{Body: data, Properties: map[string]string{
-					remoting.PropertyKeys: fmt.Sprintf("order-%d-%d", q.ID, n), remoting.PropertyTags: "paid",
-				}})
+				batch = append(batch, &remoting.OutMessage{Body: data, Properties: remoting.PropertiesOf(
+					remoting.PropertyKeys, fmt.Sprintf("order-%d-%d", q.ID, n), remoting.PropertyTags, "paid",
+				)})
 			}
 			if err := send(ctx, c, q, batch); err != nil {
 				return 0, err

@@ -42,9 +42,9 @@ func (t *Target) raw(ctx context.Context, load Load, size, inFlight int) (failed
 func (t *Target) send(ctx context.Context, q remoting.Queue, from, to int, body []byte) error {
 	batch := make([]*remoting.OutMessage, 0, to-from)
 	for i := from; i < to; i++ {
-		batch = append(batch, &remoting.OutMessage{Body: body, Properties: map[string]string{
-			remoting.PropertyKeys: keyOf(i), remoting.PropertyTags: tag,
-		}})
+		batch = append(batch, &remoting.OutMessage{Body: body, Properties: remoting.PropertiesOf(
+			remoting.PropertyKeys, keyOf(i), remoting.PropertyTags, tag,
+		)})
 	}
 	if len(batch) == 1 {
 		_, err := t.client.SendV2(ctx, q, producers, batch[0])

@@ -20,6 +20,7 @@ func answerRows() []Row {
 			Name:   "receive-answer-lost", // L46
 			About:  "three answers with messages get lost; these come again when their leases end",
 			Places: []Place{InProcess},
+			Long:   true,
 			Play:   func(ctx context.Context, s *Stage) error { return loseAnswers(ctx, s, embedded.ReceiveMessage) },
 			Check:  func(v Verdict) error { return want(v.BrokerDeliveries > v.Delivered, "deliveries that nobody saw") },
 		},
@@ -76,6 +77,7 @@ func answerRows() []Row {
 			Name:   "topic-missing",
 			About:  "the proxy answers ten polls in a row, twice, that the topic does not exist, as it does while the only broker restarts",
 			Places: []Place{InProcess},
+			Long:   true,
 			Play:   missTopic,
 			Check:  noRestart,
 		},

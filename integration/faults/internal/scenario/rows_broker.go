@@ -52,6 +52,7 @@ func brokerRows() []Row {
 			Name:   "broker-moved",
 			About:  "the broker behind the proxy goes away under load and comes back on another port",
 			Places: []Place{InProcess, RealMQ},
+			Long:   true,
 			Alone:  true,
 			Play:   moveBroker,
 			Check:  noRestart,

@@ -51,7 +51,7 @@ func securityRows() []Row {
 			},
 		}),
 		certificateRow(Row{
-			Name: "remoting-certificate-replaced", About: aboutCert,
+			Name: "remoting-certificate-replaced", About: aboutCert, Long: true,
 			PlayQueues: func(ctx context.Context, s *QueueStage) error {
 				return s.under(ctx, func(ctx context.Context) error { return s.certs.replace(ctx, s.broker) })
 			},

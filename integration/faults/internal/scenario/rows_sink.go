@@ -159,7 +159,7 @@ func sinksAlike(prefix string, lite bool) []Row {
 			},
 		},
 		certificateRow(Row{
-			Name: prefix + "-certificate-replaced", SinkLite: lite,
+			Name: prefix + "-certificate-replaced", SinkLite: lite, Long: true,
 			About: "the certificate is replaced while messages are written by another good one, by one of a stranger, and by a good one again",
 			PlaySink: func(ctx context.Context, s *SinkStage) error {
 				return s.under(ctx, func(ctx context.Context) error { return s.certs.replace(ctx, s.broker) })

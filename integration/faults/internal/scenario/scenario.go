@@ -41,7 +41,7 @@ type Row struct {
 	About string
 	// Places are where it runs.
 	Places []Place
-	// Long rows take about a minute and run on demand only.
+	// Long rows take up to a minute or more and run on demand only.
 	Long bool
 	// Alone rows disturb others on the same real cluster.
 	Alone bool
