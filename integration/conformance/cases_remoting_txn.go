@@ -6,6 +6,7 @@ package conformance
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
@@ -24,6 +25,32 @@ const (
 
 func transactionCases() []remotingCase {
 	return []remotingCase{
+		{
+			// W12: what a producer can know beforehand.
+			name: "a broker tells its settings, a line each, and with them how long a half message may wait",
+			run: func(s *remotingScene) {
+				a := s.dial().want(0, "", reqConfig, nil, nil)
+				if a.Fields["version"] == "" {
+					s.Errorf("got fields %v, want a version", a.Fields)
+				}
+				got := map[string]string{}
+				for line := range strings.Lines(string(a.Body)) {
+					name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+					got[name] = value
+				}
+				for name, want := range map[string]string{
+					"transactionCheckInterval": strconv.FormatInt(TransactionCheckInterval.Milliseconds(), 10),
+					"transactionTimeOut":       strconv.FormatInt(TransactionTimeout.Milliseconds(), 10),
+					"transactionCheckMax":      strconv.Itoa(TransactionCheckMax),
+					"rejectTransactionMessage": "false", "messageIndexEnable": "true", "fileReservedTime": "72",
+					"waitTimeMillsInTransactionQueue": "3000", "brokerName": "broker-a",
+				} {
+					if got[name] != want {
+						s.Errorf("%s: got %q, want %q", name, got[name], want)
+					}
+				}
+			},
+		},
 		{
 			name: "a half message is seen by nobody, once committed by all, and never if rolled back",
 			run: func(s *remotingScene) {

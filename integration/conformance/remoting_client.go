@@ -23,6 +23,7 @@ const (
 	reqCommitted   = 14
 	reqCommit      = 15
 	reqCreateTopic = 17
+	reqConfig      = 26
 	reqSearch      = 29
 	reqMax         = 30
 	reqMin         = 31

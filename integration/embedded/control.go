@@ -44,6 +44,7 @@ const (
 	RemotingCommitted      Method = "RemotingCommitted"      // 14
 	RemotingCommit         Method = "RemotingCommit"         // 15
 	RemotingCreateTopic    Method = "RemotingCreateTopic"    // 17
+	RemotingBrokerConfig   Method = "RemotingBrokerConfig"   // 26
 	RemotingSearchOffset   Method = "RemotingSearchOffset"   // 29
 	RemotingMaxOffset      Method = "RemotingMaxOffset"      // 30
 	RemotingMinOffset      Method = "RemotingMinOffset"      // 31

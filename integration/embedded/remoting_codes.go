@@ -13,6 +13,7 @@ const (
 	codeCommitted        = 14
 	codeCommit           = 15
 	codeCreateTopic      = 17
+	codeBrokerConfig     = 26
 	codeSearchOffset     = 29
 	codeMaxOffset        = 30
 	codeMinOffset        = 31
@@ -49,6 +50,7 @@ var brokerHandlers = map[int]remotingHandler{
 	codeViewMessage:    {RemotingViewMessage, (*remotingCall).viewMessage},
 	codeCommitted:      {RemotingCommitted, (*remotingCall).committed},
 	codeCommit:         {RemotingCommit, (*remotingCall).commit},
+	codeBrokerConfig:   {RemotingBrokerConfig, (*remotingCall).brokerConfig},
 	codeSearchOffset:   {RemotingSearchOffset, (*remotingCall).searchOffset},
 	codeMaxOffset:      {RemotingMaxOffset, (*remotingCall).maxOffset},
 	codeMinOffset:      {RemotingMinOffset, (*remotingCall).minOffset},

@@ -11,6 +11,7 @@ const (
 	codeQueryCommitted   = 14
 	codeCommit           = 15
 	codeCreateTopic      = 17
+	codeBrokerConfig     = 26
 	codeSearchOffset     = 29
 	codeMaxOffset        = 30
 	codeMinOffset        = 31
