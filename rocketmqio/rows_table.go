@@ -30,6 +30,17 @@ func ReadTable(s beam.Scope, createTable string, opts ...ReadOption) beam.PColle
 	return readTable(s, d, opts)
 }
 
+// ReadTableTracked is [ReadTable] for pipelines that commit positions when the work
+// on the messages is done, as [ReadTracked] does. It panics where ReadTable does.
+func ReadTableTracked(s beam.Scope, createTable string, opts ...ReadOption) Tracked {
+	d, err := table.Declare(createTable, connector.Read, connectors...)
+	if err != nil {
+		panic(fmt.Sprintf("rocketmqio.ReadTableTracked: %v", err))
+	}
+	c := d.Config
+	return ReadTracked(s, nameServersOf(c), c.Source.Group, c.Source.Topics, append(readOptionsOf(c), opts...)...)
+}
+
 func readTable(s beam.Scope, d *table.Declared, opts []ReadOption) beam.PCollection {
 	c := d.Config
 	return Read(s, nameServersOf(c), c.Source.Group, c.Source.Topics, append(readOptionsOf(c), opts...)...)

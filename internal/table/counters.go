@@ -3,7 +3,11 @@
 
 package table
 
-import "github.com/apache/beam/sdks/v2/go/pkg/beam"
+import (
+	"context"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+)
 
 // The namespace of the counters, and their names.
 const (
@@ -20,6 +24,10 @@ const (
 	CountFiltered = "rows_filtered"
 	// CountWritten are rows that became messages.
 	CountWritten = "rows_written"
+	// RowsStored and RowsFailed are rows whose results came: where transactions are
+	// among them, what was sent is more than what is there.
+	RowsStored = "rows_stored"
+	RowsFailed = "rows_failed"
 )
 
 var (
@@ -29,4 +37,12 @@ var (
 	undecodableCounter = beam.NewCounter(Namespace, CountUndecodable)
 	filteredCounter    = beam.NewCounter(Namespace, CountFiltered)
 	rowsWrittenCounter = beam.NewCounter(Namespace, CountWritten)
+	rowsStoredCounter  = beam.NewCounter(Namespace, RowsStored)
+	rowsFailedCounter  = beam.NewCounter(Namespace, RowsFailed)
 )
+
+// CountStored counts a row that is there.
+func CountStored(ctx context.Context) { rowsStoredCounter.Inc(ctx, 1) }
+
+// CountFailed counts a row that could not be written.
+func CountFailed(ctx context.Context) { rowsFailedCounter.Inc(ctx, 1) }

@@ -71,8 +71,11 @@ func (p *plan) steps(i *script.Insert, o *Options) []string {
 	} else {
 		steps = append(steps, fmt.Sprintf("write topic %s, %s", c.Sink.Topic, c.Sink.Guarantee))
 	}
-	if acks(source) {
+	switch {
+	case acks(source):
 		steps = append(steps, "acknowledge what is written")
+	case p.tracks(i.Source):
+		steps = append(steps, "commit the positions of what is written")
 	}
 	return steps
 }

@@ -33,7 +33,7 @@ func init() {
 // inserting is what the DoFns of statements share. It travels in the graph.
 type inserting struct {
 	Insert table.Insert
-	// Place tells the statement from others, see [idOf].
+	// Place tells the statement from others, see [plan.place].
 	Place string
 
 	run *table.Inserter

@@ -31,12 +31,45 @@ func (p *plan) build(o *Options) (pipeline *beam.Pipeline, err error) {
 			continue
 		}
 		scope := s.Scope("table " + t.Name)
+		if p.tracks(t) {
+			p.tracked(s, scope, t, o)
+			continue
+		}
 		messages := p.source(scope, p.sources[t.Name], o)
 		for _, i := range inserts {
-			p.insert(s.Scope(fmt.Sprintf("INSERT INTO %s, line %d", i.Sink.Name, i.At.Line)), i, messages)
+			p.insert(s.Scope(p.place(i)), i, messages)
 		}
 	}
 	return pipeline, nil
+}
+
+// tracked runs the statements that read a table whose positions are committed when
+// what they have written is there.
+func (p *plan) tracked(s, read beam.Scope, t *script.Table, o *Options) {
+	d, inserts := p.sources[t.Name], p.inserts(t)
+	source := rocketmqio.ReadTableTracked(read, d.Statement(), readOptions(d, o)...)
+	var notes []beam.PCollection
+	for _, i := range inserts {
+		s, sink := s.Scope(p.place(i)), p.sinks[i.Sink.Name]
+		rows, seen := beam.ParDo2(s, &normalToNormalTrackedFn{*p.inserting(i)}, source.Messages)
+		notes = append(notes, seen, beam.ParDo(s, &storedFn{}, rocketmqio.WriteTable(s, sink.Statement(), rows)))
+	}
+	rocketmqio.Commit(read, source, settledPositions(read, len(inserts), notes...))
+}
+
+func readOptions(d *table.Declared, o *Options) (opts []rocketmqio.ReadOption) {
+	if o.Bounded && d.Config.Source.Stop.IsZero() {
+		opts = append(opts, rocketmqio.ReadTo(rocketmqio.AtLatest()))
+	}
+	return opts
+}
+
+// inserting is a statement as it travels to workers.
+func (p *plan) inserting(i *script.Insert) *inserting {
+	return &inserting{
+		Insert: table.Insert{Statement: i.Portable(), Source: p.sources[i.Source.Name].Side(), Sink: p.sinks[i.Sink.Name].Side()},
+		Place:  p.place(i),
+	}
 }
 
 // source reads a table, once for all statements.
@@ -48,21 +81,14 @@ func (p *plan) source(s beam.Scope, d *table.Declared, o *Options) beam.PCollect
 		}
 		return litegrpcio.ReadTable(s, d.Statement(), opts...)
 	}
-	var opts []rocketmqio.ReadOption
-	if o.Bounded && d.Config.Source.Stop.IsZero() {
-		opts = append(opts, rocketmqio.ReadTo(rocketmqio.AtLatest()))
-	}
-	return rocketmqio.ReadTable(s, d.Statement(), opts...)
+	return rocketmqio.ReadTable(s, d.Statement(), readOptions(d, o)...)
 }
 
 // insert runs a statement on the messages of its source.
 func (p *plan) insert(s beam.Scope, i *script.Insert, messages beam.PCollection) {
 	source, sink := p.sources[i.Source.Name], p.sinks[i.Sink.Name]
 	lite := source.Config.Connector == connector.GRPC
-	at := &inserting{
-		Insert: table.Insert{Statement: i.Portable(), Source: source.Side(), Sink: sink.Side()},
-		Place:  fmt.Sprintf("%s %d", i.Sink.Name, i.At.Line),
-	}
+	at := p.inserting(i)
 	if sink.Config.Connector == connector.GRPC {
 		fn := any(&normalToLiteFn{*at})
 		switch {
@@ -81,7 +107,11 @@ func (p *plan) insert(s beam.Scope, i *script.Insert, messages beam.PCollection)
 	case lite:
 		fn = &liteToNormalFn{*at}
 	}
-	ack(s, source, rocketmqio.WriteTable(s, sink.Statement(), beam.ParDo(s, fn, messages)))
+	written := rocketmqio.WriteTable(s, sink.Statement(), beam.ParDo(s, fn, messages))
+	if p.transacts() && !acks(source) {
+		beam.ParDo(s, &storedFn{}, written)
+	}
+	ack(s, source, written)
 }
 
 // ack acknowledges what is written, if the table says so.

@@ -44,7 +44,7 @@ func read(name, text string) (*plan, error) {
 	for _, t := range s.Tables {
 		faults = append(faults, p.settle(t))
 	}
-	faults = append(faults, p.checkAcks())
+	faults = append(faults, p.checkAcks(), p.checkTransactions())
 	if err := errors.Join(faults...); err != nil {
 		return nil, &ScriptError{err}
 	}
@@ -91,6 +91,63 @@ func (p *plan) checkAcks() error {
 			"give each a table with a consumer group of its own", t.At.Line, t.At.Column, sqltype.Quote(t.Name), len(p.inserts(t))))
 	}
 	return errors.Join(faults...)
+}
+
+// checkTransactions refuses EXACTLY_ONCE where it cannot be kept.
+func (p *plan) checkTransactions() error {
+	var faults []error
+	for _, i := range p.script.Inserts {
+		source, sink := p.sources[i.Source.Name], p.sinks[i.Sink.Name]
+		switch {
+		case source == nil || sink == nil: // at fault already
+		case exactlyOnce(sink) && acks(source):
+			faults = append(faults, fmt.Errorf("line %d, column %d: a statement from table %s, whose messages are acknowledged when they are written, to table %s with EXACTLY_ONCE: "+
+				"deliveries of lite topics may be repeated; write with AT_LEAST_ONCE", i.At.Line, i.At.Column, sqltype.Quote(i.Source.Name), sqltype.Quote(i.Sink.Name)))
+		case sink.Config.Connector == connector.GRPC && p.tracks(i.Source):
+			faults = append(faults, fmt.Errorf("line %d, column %d: table %s is read for a table with EXACTLY_ONCE, too, so that its positions are committed when what is written is there, which lite topics such as those of table %s do not tell: "+
+				"read a table with a consumer group of its own", i.At.Line, i.At.Column, sqltype.Quote(i.Source.Name), sqltype.Quote(i.Sink.Name)))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func exactlyOnce(sink *table.Declared) bool {
+	return sink.Config.Connector != connector.GRPC && sink.Config.Sink.Guarantee == connector.ExactlyOnce
+}
+
+// transacts says that something is written in transactions.
+func (p *plan) transacts() bool {
+	return slices.ContainsFunc(p.script.Inserts, func(i *script.Insert) bool { return exactlyOnce(p.sinks[i.Sink.Name]) })
+}
+
+// tracks says that positions of a table that is read are committed when what its
+// statements write is there, and not with the reading.
+func (p *plan) tracks(t *script.Table) bool {
+	c := p.sources[t.Name].Config
+	if c.Connector == connector.GRPC || c.Source.CommitInterval == 0 {
+		return false
+	}
+	return slices.ContainsFunc(p.inserts(t), func(i *script.Insert) bool { s := p.sinks[i.Sink.Name]; return s != nil && exactlyOnce(s) })
+}
+
+// place tells a statement from the others, and is the same when lines are added
+// before it or its SELECT is changed: it names steps, and is part of the ids of
+// messages.
+func (p *plan) place(i *script.Insert) string {
+	n := 0
+	for _, other := range p.script.Inserts {
+		if other.Source == i.Source && other.Sink == i.Sink {
+			n++
+		}
+		if other == i {
+			break
+		}
+	}
+	text := fmt.Sprintf("INSERT INTO %s FROM %s", i.Sink.Name, i.Source.Name)
+	if n > 1 {
+		text += fmt.Sprintf(" (%d)", n)
+	}
+	return text
 }
 
 // bound checks, for a run that is to end, that each table has something to read,

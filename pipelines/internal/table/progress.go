@@ -32,13 +32,19 @@ type figures struct {
 	MessagesAcked int64 `json:"messages_acked"`
 }
 
-func figuresOf(counters map[string]int64, elapsed time.Duration) figures {
+// figuresOf reads the counters. Half messages of transactions are sent and not yet
+// there, so that with them the results count.
+func figuresOf(counters map[string]int64, elapsed time.Duration, transactions bool) figures {
 	of := func(name string) int64 { return counters[table.Namespace+"."+name] }
+	written, failed := counters["rocketmq.rocketmqio.write.sent"], counters["rocketmq.rocketmqio.write.failed"]
+	if transactions {
+		written, failed = of(table.RowsStored), of(table.RowsFailed)
+	}
 	return figures{
 		Seconds: elapsed.Seconds(), MessagesRead: of(table.CountRead), RowsRead: of(table.CountRows), RowsFiltered: of(table.CountFiltered),
 		RowsSkipped: of(table.CountSkipped), RowsUndecodable: of(table.CountUndecodable),
-		RowsWritten:   counters["rocketmq.rocketmqio.write.sent"] + counters["rocketmq.litegrpcio.write.sent"],
-		RowsFailed:    counters["rocketmq.rocketmqio.write.failed"],
+		RowsWritten:   written + counters["rocketmq.litegrpcio.write.sent"],
+		RowsFailed:    failed,
 		MessagesAcked: counters["rocketmq.ackfn.acked"],
 	}
 }
@@ -48,10 +54,12 @@ type progress struct {
 	out   io.Writer
 	begin time.Time
 	last  figures
+	// transactions says that there are some.
+	transactions bool
 }
 
-func newProgress(out io.Writer, begin time.Time) *progress {
-	return &progress{out: out, begin: begin}
+func newProgress(out io.Writer, begin time.Time, transactions bool) *progress {
+	return &progress{out: out, begin: begin, transactions: transactions}
 }
 
 // Head writes what the columns are.
@@ -61,7 +69,7 @@ func (p *progress) Head() {
 
 // Line shows a second.
 func (p *progress) Line(now time.Time, counters map[string]int64) {
-	f := figuresOf(counters, now.Sub(p.begin))
+	f := figuresOf(counters, now.Sub(p.begin), p.transactions)
 	rate := float64(f.RowsWritten-p.last.RowsWritten) / (f.Seconds - p.last.Seconds)
 	fmt.Fprintf(p.out, "%5.0fs %14d %10d %10d %10d %10d %10d %11.0f\n",
 		f.Seconds, f.MessagesRead, f.RowsRead, f.RowsFiltered, f.RowsSkipped+f.RowsUndecodable, f.RowsWritten, f.MessagesAcked, rate)
@@ -74,7 +82,7 @@ func (p *progress) Result(now time.Time, counters map[string]int64, err error) e
 		figures
 		Interrupted bool `json:"interrupted,omitempty"`
 		Failed      bool `json:"failed,omitempty"`
-	}{figures: figuresOf(counters, now.Sub(p.begin)), Interrupted: errors.Is(err, ErrInterrupted)}
+	}{figures: figuresOf(counters, now.Sub(p.begin), p.transactions), Interrupted: errors.Is(err, ErrInterrupted)}
 	r.Failed = err != nil && !r.Interrupted
 	return json.NewEncoder(p.out).Encode(r)
 }

@@ -59,5 +59,5 @@ func Run(ctx context.Context, name, text string, o Options, out io.Writer) error
 		return follow.Interrupted(ctx, ErrInterrupted, err)
 	}
 	defer follow.Shutdown()
-	return follow.Job(ctx, job, newProgress(out, time.Now()), ErrInterrupted)
+	return follow.Job(ctx, job, newProgress(out, time.Now(), p.transacts()), ErrInterrupted)
 }
