@@ -7,7 +7,6 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
@@ -23,8 +22,8 @@ func init() {
 		r.place = nil
 		return p
 	})
-	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, coders.ReceiptHandle, emitResult, error](&ackHandlesFn{})
-	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, coders.AckableMessage, emitResult, error](&ackMessagesFn{})
+	placed.RegisterDoFn[coders.ReceiptHandle, emitResult](&ackHandlesFn{})
+	placed.RegisterDoFn[coders.AckableMessage, emitResult](&ackMessagesFn{})
 }
 
 // acker is what the two DoFns share. Its Settings travel in the graph.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 )
@@ -23,7 +22,7 @@ func init() {
 		r.place = nil
 		return p
 	})
-	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, Message, emitWriteResult, error](&writeFn{})
+	placed.RegisterDoFn[Message, emitWriteResult](&writeFn{})
 }
 
 // writePrefix is the namespace of the sink's metrics.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
@@ -25,8 +24,8 @@ func init() {
 		r.place = nil
 		return p
 	})
-	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, OutgoingMessage, emitWriteResult, error](&writeFn{})
-	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, coders.Message, emitWriteResult, error](&writeReadFn{})
+	placed.RegisterDoFn[OutgoingMessage, emitWriteResult](&writeFn{})
+	placed.RegisterDoFn[coders.Message, emitWriteResult](&writeReadFn{})
 }
 
 // bundleWriter is what the DoFns share: it hands a bundle's messages to the

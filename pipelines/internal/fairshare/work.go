@@ -33,7 +33,7 @@ func init() {
 		w.place = nil
 		return p
 	})
-	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, coders.AckableMessage, emitWorked, error](&workFn{})
+	placed.RegisterDoFn[coders.AckableMessage, emitWorked](&workFn{})
 	register.Function1x1(handleOf)
 }
 
