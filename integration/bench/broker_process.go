@@ -31,7 +31,7 @@ func brokerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: brokerName + " leg...", Hidden: true, Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, legs []string) error {
-			var opts []embedded.Option
+			opts := []embedded.Option{embedded.WithLiteTopicQuota(mostLiteTopics)}
 			for _, leg := range legs {
 				opts = append(opts, embedded.WithLiteTopic(litebench.Topic(leg)),
 					embedded.WithWildcardGroup(litebench.Group(leg), litebench.Topic(leg)))
@@ -47,13 +47,17 @@ func brokerCommand() *cobra.Command {
 
 // brokerProcess is the embedded broker in a process of its own.
 type brokerProcess struct {
-	command   *exec.Cmd
-	input     io.Closer
-	endpoints string
+	command *exec.Cmd
+	input   io.Closer
+	address string // where it listens
 }
 
-func startEmbedded(_ context.Context, legs []string) (server, error) {
-	return startBrokerProcess(append([]string{brokerName}, legs...)...)
+func startEmbedded(_ context.Context, legs []string) (*server, error) {
+	p, err := startBrokerProcess(append([]string{brokerName}, legs...)...)
+	if err != nil {
+		return nil, err
+	}
+	return &server{p.address, p.Close}, nil
 }
 
 // startBrokerProcess starts this program again with a hidden command that runs
@@ -81,12 +85,9 @@ func startBrokerProcess(args ...string) (*brokerProcess, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the embedded broker did not say where it listens: %w", err), p.Close())
 	}
-	p.endpoints = strings.TrimSpace(line)
+	p.address = strings.TrimSpace(line)
 	return p, nil
 }
-
-// Endpoints is where the broker listens.
-func (p *brokerProcess) Endpoints() string { return p.endpoints }
 
 // Close ends the process, by force if it does not end by itself.
 func (p *brokerProcess) Close() error {

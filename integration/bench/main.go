@@ -9,8 +9,9 @@
 //	go run ./integration/bench write
 //	go run ./integration/bench table
 //	go run ./integration/bench memory
+//	go run ./integration/bench scale
 //
-// Progress goes to stderr, a table to stdout; the last line of stdout is a JSON
+// Progress goes to stderr, tables to stdout; the last line of stdout is a JSON
 // object with medians.
 package main
 
@@ -39,6 +40,6 @@ func command() *cobra.Command {
 		Use: "bench", Short: "Compare this module with the least program that does the same work",
 		SilenceUsage: true, SilenceErrors: true, Args: cobra.NoArgs,
 	}
-	root.AddCommand(liteCommand(), brokerCommand(), readCommand(), writeCommand(), tableCommand(), memoryCommand(), slowReaderCommand(), normalBrokerCommand())
+	root.AddCommand(liteCommand(), brokerCommand(), readCommand(), writeCommand(), tableCommand(), memoryCommand(), scaleCommand(), slowReaderCommand(), normalBrokerCommand())
 	return root
 }

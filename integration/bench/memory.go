@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/exec"
 	"strconv"
@@ -19,22 +18,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/readbench"
-	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq"
 	"github.com/rocketmq-beam/rocketmq-beam/rocketmqio"
 )
 
 // memoryFlags are what the command was told.
 type memoryFlags struct {
+	common
 	messages, queues, body int
 	slow, pause            time.Duration
-	target                 string
-}
-
-// memoryReport is what was found, per server and, on it, per setting. A server
-// that was not measured is null.
-type memoryReport struct {
-	Real     map[string]*memoryResult `json:"real"`
-	Embedded map[string]*memoryResult `json:"embedded"`
 }
 
 // memoryResult is one run and what it must keep to.
@@ -50,85 +41,49 @@ type memoryResult struct {
 
 func memoryCommand() *cobra.Command {
 	f := &memoryFlags{}
-	c := &cobra.Command{
-		Use: "memory", Short: "Hold a large backlog behind a slow consumer",
-		Long: "Reads a backlog of 2 GB with a pipeline whose consumer is slow for a minute and then is not, in\n" +
-			"a process of its own, and tells how much memory that took: once with the default thresholds,\n" +
-			"once with the widest, where the fixed limits of 64 MiB a queue and 256 MiB in total act.",
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return f.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
-		},
-	}
+	c := benchCommand("memory", "Hold a large backlog behind a slow consumer",
+		"Reads a backlog of 2 GB with a pipeline whose consumer is slow for a minute and then is not, in\n"+
+			"a process of its own, and tells how much memory that took: once with the default thresholds,\n"+
+			"once with the widest, where the fixed limits of 64 MiB a queue and 256 MiB in total act.", f)
 	flags := c.Flags()
 	flags.IntVar(&f.messages, "messages", 2_000_000, "messages of the backlog")
 	flags.IntVar(&f.queues, "queues", 4, "queues that they lie in")
 	flags.IntVar(&f.body, "body", 1024, "bytes of each body")
 	flags.DurationVar(&f.slow, "slow", time.Minute, "how long the consumer is slow")
 	flags.DurationVar(&f.pause, "pause", time.Millisecond, "how long it takes for a message in that time")
-	flags.StringVar(&f.target, "target", targetReal, "real, embedded or both")
+	f.targetFlag(flags, targetReal)
 	return c
 }
 
 func (f *memoryFlags) check() error {
-	for _, n := range []struct {
-		flag       string
-		value, low int
-	}{{"messages", f.messages, 1}, {"queues", f.queues, 1}, {"body", f.body, 1}} {
-		if n.value < n.low {
-			return fmt.Errorf("--%s %d: want at least %d", n.flag, n.value, n.low)
-		}
-	}
 	if f.slow <= 0 || f.pause <= 0 {
 		return fmt.Errorf("--slow %v, --pause %v: want more than 0", f.slow, f.pause)
 	}
-	return checkTarget(f.target)
-}
-
-func (f *memoryFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
-	log := quietBeam(stderr)
-	var report memoryReport
-	for _, t := range []struct {
-		name   string
-		start  func(ctx context.Context, queues int, topics []string) (*normalServer, error)
-		result *map[string]*memoryResult
-	}{{targetReal, startNormalReal, &report.Real}, {targetEmbedded, startNormalEmbedded, &report.Embedded}} {
-		if f.target != t.name && f.target != targetBoth {
-			continue
-		}
-		log := log.With("target", t.name)
-		log.Info("starting the server")
-		results, err := f.measure(ctx, log, t.start, stderr)
-		var missing *realmq.Missing
-		if errors.As(err, &missing) && os.Getenv("CI") != "true" {
-			fmt.Fprintf(stderr, "not measured on a real RocketMQ: %v\n", missing)
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("target %s: %w", t.name, err)
-		}
-		*t.result = results
-	}
-	return json.NewEncoder(stdout).Encode(report)
+	return f.common.check(least{"messages", f.messages, 1}, least{"queues", f.queues, 1}, least{"body", f.body, 1})
 }
 
 // memoryTopic holds the backlog.
 const memoryTopic = "bench-backlog"
 
-func (f *memoryFlags) measure(ctx context.Context, log *slog.Logger, start func(context.Context, int, []string) (*normalServer, error), stderr io.Writer) (results map[string]*memoryResult, err error) {
-	s, err := start(ctx, f.queues, []string{memoryTopic})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	log.Info("filling", "messages", f.messages, "bytes", f.messages*f.body)
-	if _, err := readbench.Fill(ctx, s.nameServers, memoryTopic, readbench.Load{Messages: f.messages, Body: f.body}); err != nil {
-		return nil, err
-	}
-	results = make(map[string]*memoryResult)
+func (f *memoryFlags) run(ctx context.Context, c *console) error {
+	return measurement[map[string]*memoryResult]{
+		start: func(ctx context.Context, t target) (*server, error) {
+			return t.normal(ctx, f.queues, []string{memoryTopic})
+		},
+		measure: func(ctx context.Context, at site) (*map[string]*memoryResult, error) {
+			at.log.Info("filling", "messages", f.messages, "bytes", f.messages*f.body)
+			if _, err := readbench.Fill(ctx, at.address, memoryTopic, readbench.Load{Messages: f.messages, Body: f.body}); err != nil {
+				return nil, err
+			}
+			results, err := f.measure(ctx, at, c.stderr)
+			return &results, err
+		},
+	}.run(ctx, c, &f.common)
+}
+
+// measure reads once with each setting.
+func (f *memoryFlags) measure(ctx context.Context, at site, stderr io.Writer) (map[string]*memoryResult, error) {
+	results := make(map[string]*memoryResult)
 	for _, c := range []struct {
 		name         string
 		queue, total int
@@ -136,12 +91,13 @@ func (f *memoryFlags) measure(ctx context.Context, log *slog.Logger, start func(
 		{"default_thresholds", rocketmqio.DefaultQueueThreshold, rocketmqio.DefaultTotalThreshold},
 		{"widest_thresholds", 1_000_000, 1_000_000},
 	} {
-		log.Info("reading slowly", "thresholds", c.name, "for", f.slow)
+		at.log.Info("reading slowly", "thresholds", c.name, "for", f.slow)
 		r := &memoryResult{BacklogBytes: int64(f.messages) * int64(f.body), QueueThreshold: c.queue, TotalThreshold: c.total, Bound: f.bound(c.queue, c.total)}
-		if r.SlowResult, err = f.child(ctx, s.nameServers, c.queue, c.total, stderr); err != nil {
+		var err error
+		if r.SlowResult, err = f.child(ctx, at.address, c.queue, c.total, stderr); err != nil {
 			return nil, err
 		}
-		log.Info("read", "peak RSS", r.PeakRSS, "peak ready", r.PeakReady, "bound", r.Bound)
+		at.log.Info("read", "peak RSS", r.PeakRSS, "peak ready", r.PeakReady, "bound", r.Bound)
 		if r.PeakReady > r.Bound {
 			return nil, fmt.Errorf("%s: the source kept %d bytes ready, more than its thresholds allow: %d", c.name, r.PeakReady, r.Bound)
 		}
@@ -184,7 +140,7 @@ func slowReaderCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: slowReaderName + " nameserver topic for pause queue-threshold total-threshold", Hidden: true, Args: cobra.ExactArgs(6),
 		RunE: func(c *cobra.Command, args []string) error {
-			quietBeam(c.ErrOrStderr())
+			newConsole(c.OutOrStdout(), c.ErrOrStderr())
 			var slow readbench.Slow
 			var errs [4]error
 			slow.For, errs[0] = time.ParseDuration(args[2])

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -15,15 +16,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq"
 )
 
-// normalServer is a RocketMQ on which normal topics exist.
-type normalServer struct {
-	nameServers string
-	close       func() error
-}
-
-// startNormalReal starts a real RocketMQ. The error is a *realmq.Missing where
-// there can be none.
-func startNormalReal(ctx context.Context, queues int, topics []string) (*normalServer, error) {
+func startNormalReal(ctx context.Context, queues int, topics []string) (*server, error) {
 	// Files of the broker's own size: small ones would have it roll over all the
 	// time. And a broker on a disk that is 85 % full deletes what nobody has read
 	// yet, all but its last file, unless it is told not to.
@@ -34,11 +27,10 @@ func startNormalReal(ctx context.Context, queues int, topics []string) (*normalS
 	}
 	for _, topic := range topics {
 		if err := mq.CreateTopic(ctx, topic, realmq.Normal, realmq.Queues(queues)); err != nil {
-			mq.Close()
-			return nil, err
+			return nil, errors.Join(err, mq.Close())
 		}
 	}
-	return &normalServer{mq.NameServer(), mq.Close}, nil
+	return &server{mq.NameServer(), mq.Close}, nil
 }
 
 // normalBrokerName is the hidden command that runs the embedded broker for
@@ -63,10 +55,10 @@ func normalBrokerCommand() *cobra.Command {
 	}
 }
 
-func startNormalEmbedded(_ context.Context, queues int, topics []string) (*normalServer, error) {
+func startNormalEmbedded(_ context.Context, queues int, topics []string) (*server, error) {
 	p, err := startBrokerProcess(append([]string{normalBrokerName, strconv.Itoa(queues)}, topics...)...)
 	if err != nil {
 		return nil, err
 	}
-	return &normalServer{p.Endpoints(), p.Close}, nil
+	return &server{p.address, p.Close}, nil
 }

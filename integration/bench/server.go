@@ -5,33 +5,67 @@ package main
 
 import (
 	"context"
+	"errors"
+	"strconv"
+	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/litebench"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq"
 )
 
-// server is a RocketMQ on which the topics and groups of the legs exist.
-type server interface {
-	Endpoints() string
-	Close() error
+// server is a RocketMQ on which the topics and groups that a command needs
+// exist.
+type server struct {
+	address string // of its proxy, or of its name server for normal topics
+	close   func() error
 }
 
-// startReal starts a real RocketMQ. The error is a *realmq.Missing where there
-// can be none.
-func startReal(ctx context.Context, legs []string) (server, error) {
-	mq, err := realmq.Start(ctx)
+// target is a kind of server.
+type target struct {
+	name string
+	// lite starts one with a main topic and a group for each leg.
+	lite func(ctx context.Context, legs []string) (*server, error)
+	// normal starts one with normal topics of so many queues.
+	normal func(ctx context.Context, queues int, topics []string) (*server, error)
+}
+
+// The names of the targets.
+const (
+	targetReal     = "real"
+	targetEmbedded = "embedded"
+	targetBoth     = "both"
+)
+
+// targets are those that there are, in the order in which they are measured. The
+// errors of real ones are *realmq.Missing where there can be none.
+func targets() []target {
+	return []target{{targetReal, startReal, startNormalReal}, {targetEmbedded, startEmbedded, startNormalEmbedded}}
+}
+
+// mostLiteTopics is how many lite topics the legs of a command may have together.
+// The default of brokers, 20000, is too few.
+const mostLiteTopics = 1_000_000
+
+// longestPoll is how long real proxies keep a poll waiting, whatever it asks for.
+const longestPoll = 1500 * time.Millisecond
+
+func startReal(ctx context.Context, legs []string) (*server, error) {
+	mq, err := realmq.Start(ctx,
+		realmq.BrokerProperty("maxLmqConsumeQueueNum", strconv.Itoa(mostLiteTopics)),
+		// A group that is new sees its first message when the poll after the first
+		// one begins: sooner, for all sides, than after the proxy's own 5 s.
+		realmq.ProxySetting("grpcClientConsumerMaxLongPollingTimeoutMillis", longestPoll.Milliseconds()))
 	if err != nil {
 		return nil, err
 	}
 	for _, leg := range legs {
-		err := mq.CreateTopic(ctx, litebench.Topic(leg), realmq.Lite)
+		err := mq.CreateTopic(ctx, litebench.Topic(leg), realmq.Lite, realmq.Queues(1))
 		if err == nil {
 			err = mq.CreateGroup(ctx, litebench.Group(leg), realmq.LiteBind(litebench.Topic(leg)), realmq.Wildcard())
 		}
 		if err != nil {
-			mq.Close()
-			return nil, err
+			return nil, errors.Join(err, mq.Close())
 		}
 	}
-	return mq, nil
+	return &server{mq.Endpoints(), mq.Close}, nil
 }

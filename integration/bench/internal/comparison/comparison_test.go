@@ -97,7 +97,7 @@ func TestTheRatioIsTheMedianOfThePairsRatios(t *testing.T) {
 // accident.
 func TestTheReportIsOneLineOfJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := (Report{Embedded: Summarize([]Pair{pair(500, 1000)})}).WriteJSON(&out); err != nil {
+	if err := (Report[Summary]{Embedded: Summarize([]Pair{pair(500, 1000)})}).WriteJSON(&out); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"real":null,"embedded":{"raw_per_s":2000,"pipeline_per_s":1000,"ratio":0.5,"min_ratio":0.5,"max_ratio":0.5,` +

@@ -7,17 +7,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"text/tabwriter"
 	"time"
 )
 
 // Report is what a benchmark found, per server. A server that was not measured
 // is null.
-type Report struct {
-	Real     *Summary `json:"real"`
-	Embedded *Summary `json:"embedded"`
+type Report[T any] struct {
+	Real     *T `json:"real"`
+	Embedded *T `json:"embedded"`
 }
 
 // Summary is what several pairs say together. All but the bounds are medians
@@ -41,53 +39,21 @@ type Summary struct {
 
 // Summarize sums up at least one pair.
 func Summarize(pairs []Pair) *Summary {
-	of := func(value func(Pair) float64) float64 {
-		var all []float64
-		for _, p := range pairs {
-			all = append(all, value(p))
-		}
-		return Median(all)
+	side := func(of Side, value func(Run) float64, digits int) float64 {
+		return FiguresOf(pairs, func(p Pair) float64 { return value(p.run(of)) }, digits).Median()
 	}
-	micros := func(r Run) float64 { return float64(r.CPUPerMessage().Nanoseconds()) / 1000 }
-	ratios := make([]float64, len(pairs))
-	for i, p := range pairs {
-		ratios[i] = p.Ratio()
-	}
+	ratios := FiguresOf(pairs, Pair.Ratio, 3)
 	return &Summary{
-		RawPerS:           round(of(func(p Pair) float64 { return p.Raw.PerSecond() }), 0),
-		PipelinePerS:      round(of(func(p Pair) float64 { return p.Pipeline.PerSecond() }), 0),
-		Ratio:             round(Median(ratios), 3),
-		MinRatio:          round(slices.Min(ratios), 3),
-		MaxRatio:          round(slices.Max(ratios), 3),
-		Pairs:             len(pairs),
-		Messages:          pairs[0].Raw.Messages,
-		RawCPUMicros:      round(of(func(p Pair) float64 { return micros(p.Raw) }), 1),
-		PipelineCPUMicros: round(of(func(p Pair) float64 { return micros(p.Pipeline) }), 1),
-		RawAllocs:         round(of(func(p Pair) float64 { return p.Raw.AllocationsPerMessage() }), 1),
-		PipelineAllocs:    round(of(func(p Pair) float64 { return p.Pipeline.AllocationsPerMessage() }), 1),
+		RawPerS: side(Raw, Run.PerSecond, 0), PipelinePerS: side(Pipeline, Run.PerSecond, 0),
+		Ratio: ratios.Median(), MinRatio: ratios.Min(), MaxRatio: ratios.Max(),
+		Pairs: len(pairs), Messages: pairs[0].Raw.Messages,
+		RawCPUMicros: side(Raw, Run.CPUMicros, 1), PipelineCPUMicros: side(Pipeline, Run.CPUMicros, 1),
+		RawAllocs: side(Raw, Run.AllocationsPerMessage, 1), PipelineAllocs: side(Pipeline, Run.AllocationsPerMessage, 1),
 	}
-}
-
-// Median is the middle value, or the mean of the two middle ones; 0 of none.
-func Median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	middle := len(sorted) / 2
-	if len(sorted)%2 == 1 {
-		return sorted[middle]
-	}
-	return (sorted[middle-1] + sorted[middle]) / 2
-}
-
-func round(v float64, digits int) float64 {
-	scale := math.Pow10(digits)
-	return math.Round(v*scale) / scale
 }
 
 // WriteJSON writes the report as one line.
-func (r Report) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
+func (r Report[T]) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
 
 // WriteTable writes each run of a server, for people.
 func WriteTable(w io.Writer, server string, pairs []Pair) error {
@@ -95,12 +61,12 @@ func WriteTable(w io.Writer, server string, pairs []Pair) error {
 	fmt.Fprintln(t, server+"\tmessages/s\tratio\tfirst ack\tCPU µs/msg\tallocs/msg\tbytes/msg\tmsgs/call\tlargest\t")
 	for i, p := range pairs {
 		for _, side := range Order(i) {
-			r, ratio := p.Raw, ""
+			r, ratio := p.run(side), ""
 			if side == Pipeline {
-				r, ratio = p.Pipeline, fmt.Sprintf("%.3f", p.Ratio())
+				ratio = fmt.Sprintf("%.3f", p.Ratio())
 			}
 			fmt.Fprintf(t, "%d %v\t%.0f\t%s\t%v\t%.1f\t%.1f\t%.0f\t%.1f\t%d\t\n", i+1, side, r.PerSecond(), ratio, r.FirstAck.Round(time.Millisecond),
-				float64(r.CPUPerMessage().Nanoseconds())/1000, r.AllocationsPerMessage(), r.BytesPerMessage(), r.MessagesPerCall(), r.LargestCall)
+				r.CPUMicros(), r.AllocationsPerMessage(), r.BytesPerMessage(), r.MessagesPerCall(), r.LargestCall)
 		}
 	}
 	return t.Flush()

@@ -32,8 +32,11 @@ func (r Run) PerSecond() float64 {
 	return float64(r.Messages) / r.Elapsed.Seconds()
 }
 
-// CPUPerMessage is the processor time for one message.
-func (r Run) CPUPerMessage() time.Duration { return r.CPU / time.Duration(max(r.Messages, 1)) }
+// CPUMicros is the processor time for one message in microseconds, which is also
+// that for a million messages in seconds.
+func (r Run) CPUMicros() float64 {
+	return float64(r.CPU.Nanoseconds()) / 1000 / float64(max(r.Messages, 1))
+}
 
 // AllocationsPerMessage is the number of allocations for one message.
 func (r Run) AllocationsPerMessage() float64 {
@@ -52,6 +55,14 @@ func (r Run) MessagesPerCall() float64 { return float64(r.Messages) / float64(ma
 type Pair struct {
 	First         Side
 	Raw, Pipeline Run
+}
+
+// run is that of one side.
+func (p Pair) run(of Side) Run {
+	if of == Pipeline {
+		return p.Pipeline
+	}
+	return p.Raw
 }
 
 // Ratio is how fast the pipeline was, as a part of the raw speed.

@@ -12,71 +12,104 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/comparison"
 )
 
-const warmUp = "warm-up"
+// WarmUp is the name of the leg that is not timed. It needs a main topic and a
+// group of its own.
+const WarmUp = "warm-up"
 
-func legName(pair int, side comparison.Side) string { return fmt.Sprintf("%d-%v", pair+1, side) }
+// Comparison says how the two sides are compared.
+type Comparison struct {
+	// Name begins the names of the legs. May be empty.
+	Name string
+	Load Load
+	// Endpoints are those of a server where the topics and groups of Legs exist.
+	Endpoints string
+	Pairs     int
+	// Runner runs the pipeline legs; nil for prism in this process.
+	Runner Runner
+	// Around is called around each timed leg of the pipeline, for profiles. May
+	// be nil.
+	Around func(leg func() error) error
+	// Log is told of progress.
+	Log *slog.Logger
 
-// LegNames are the names of the legs of a comparison: each needs a main topic
-// and a group of its own before it begins.
-func LegNames(pairs int) []string {
-	names := []string{warmUp}
-	for i := range pairs {
+	legs map[comparison.Side]*Leg // of the pair under way
+}
+
+// Legs are the names of the legs: each needs a main topic and a group of its own
+// before it begins.
+func (c *Comparison) Legs() []string {
+	var names []string
+	for i := range c.Pairs {
 		for _, side := range comparison.Order(i) {
-			names = append(names, legName(i, side))
+			names = append(names, c.legName(i, side))
 		}
 	}
 	return names
 }
 
-// Around is called around each timed leg of the pipeline, for profiles.
-type Around func(leg func() error) error
+func (c *Comparison) legName(pair int, side comparison.Side) string {
+	name := fmt.Sprintf("%d-%v", pair+1, side)
+	if c.Name != "" {
+		name = c.Name + "-" + name
+	}
+	return name
+}
 
-// Compare runs pairs of legs on a server where the topics and groups of
-// [LegNames] exist. A raw leg that is not timed comes first, for a JVM is slow
-// at first.
-func Compare(ctx context.Context, log *slog.Logger, load Load, endpoints string, pairs int, around Around) ([]comparison.Pair, error) {
-	warm := NewLeg(load, endpoints, warmUp)
-	if err := prepare(ctx, log, warm); err != nil {
-		return nil, err
+// WarmUp runs a raw leg that is not timed, for a JVM is slow at first.
+func (c *Comparison) WarmUp(ctx context.Context) error {
+	l := NewLeg(c.Load, c.Endpoints, WarmUp)
+	if err := c.prepare(ctx, l); err != nil {
+		return err
 	}
-	if _, err := warm.Run(ctx, comparison.Raw); err != nil {
-		return nil, err
-	}
-	legs := map[comparison.Side]*Leg{}
-	return comparison.Alternate(pairs, func(pair int, side comparison.Side) (comparison.Run, error) {
+	_, err := l.Run(ctx, comparison.Raw)
+	return err
+}
+
+// Compare runs the pairs of legs.
+func (c *Comparison) Compare(ctx context.Context) ([]comparison.Pair, error) {
+	return comparison.Alternate(c.Pairs, func(pair int, side comparison.Side) (comparison.Run, error) {
 		if side == comparison.Order(pair)[0] { // both are loaded first, so that the runs follow each other closely
-			for _, s := range comparison.Order(pair) {
-				legs[s] = NewLeg(load, endpoints, legName(pair, s))
-				if err := prepare(ctx, log, legs[s]); err != nil {
-					return comparison.Run{}, err
-				}
+			if err := c.preparePair(ctx, pair); err != nil {
+				return comparison.Run{}, err
 			}
 		}
-		return timed(ctx, log, legs[side], side, around)
+		return c.timed(ctx, c.legs[side], side)
 	})
 }
 
-func prepare(ctx context.Context, log *slog.Logger, l *Leg) error {
+func (c *Comparison) preparePair(ctx context.Context, pair int) error {
+	c.legs = make(map[comparison.Side]*Leg)
+	for _, side := range comparison.Order(pair) {
+		c.legs[side] = NewLeg(c.Load, c.Endpoints, c.legName(pair, side))
+		c.legs[side].Runner = c.Runner
+		if err := c.prepare(ctx, c.legs[side]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Comparison) prepare(ctx context.Context, l *Leg) error {
 	begin := time.Now()
 	if err := l.Preload(ctx); err != nil {
 		return err
 	}
-	log.Info("loaded", "leg", l.Name, "messages", l.Messages, "per second", int(float64(l.Messages)/time.Since(begin).Seconds()))
+	c.Log.Info("loaded", "leg", l.Name, "messages", l.Messages, "per second", int(float64(l.Messages)/time.Since(begin).Seconds()))
 	return nil
 }
 
-func timed(ctx context.Context, log *slog.Logger, l *Leg, side comparison.Side, around Around) (run comparison.Run, err error) {
+func (c *Comparison) timed(ctx context.Context, l *Leg, side comparison.Side) (run comparison.Run, err error) {
 	leg := func() error {
 		run, err = l.Run(ctx, side)
 		return err
 	}
-	if side == comparison.Pipeline && around != nil {
-		err = around(leg)
+	if side == comparison.Pipeline && c.Around != nil {
+		err = c.Around(leg)
 	} else {
 		err = leg()
 	}
 	if err == nil {
-		log.Info("acknowledged", "leg", l.Name, "per second", int(run.PerSecond()))
+		c.Log.Info("acknowledged", "leg", l.Name, "per second", int(run.PerSecond()))
 	}
 	return run, err
 }

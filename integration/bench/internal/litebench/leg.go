@@ -19,8 +19,19 @@ import (
 type Load struct {
 	// Messages of Body bytes lie in LiteTopics lite topics.
 	Messages, LiteTopics, Body int
+	// Measured of them are handled, whichever come first; 0 for all.
+	Measured int
 	// Concurrency is how many polls are under way at a time.
 	Concurrency int
+	// Shards is into how many parts the pipeline's source is cut; 0 for one.
+	Shards int
+}
+
+func (l Load) measured() int {
+	if l.Measured == 0 {
+		return l.Messages
+	}
+	return l.Measured
 }
 
 // The settings that both sides share.
@@ -36,6 +47,8 @@ const (
 type Leg struct {
 	Load
 	Endpoints, Name string
+	// Runner runs the pipeline; nil for prism in this process.
+	Runner Runner
 
 	ids ids
 }
@@ -51,28 +64,29 @@ func Topic(name string) string { return "bench-" + name }
 // Group is the consumer group of a leg by its name.
 func Group(name string) string { return "bench-" + name + "-group" }
 
-// Run runs one side over the messages that were loaded. It fails if any of them
-// was not acknowledged.
+// Run runs one side over the messages that were loaded. It fails if fewer of them
+// were acknowledged than are to be measured.
 func (l *Leg) Run(ctx context.Context, side comparison.Side) (comparison.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, legTimeout)
 	defer cancel()
-	t := newTally(l.Messages)
+	t := newTally(l.Messages, l.measured())
 	do := l.raw
 	if side == comparison.Pipeline {
 		do = l.pipeline
 	}
 	runtime.GC() // the other side's garbage is not this one's to collect
-	before := usage.Now()
+	before, samples := usage.Now(), sampleCPU()
 	err := do(ctx, t)
+	samples.end()
 	spent := usage.Now().Minus(before)
 	if err != nil {
 		return comparison.Run{}, fmt.Errorf("%v leg on topic %q: %w", side, Topic(l.Name), err)
 	}
-	if missing := l.Messages - t.distinct(); missing != 0 {
-		return comparison.Run{}, fmt.Errorf("%v leg on topic %q: %d of %d messages were not acknowledged", side, Topic(l.Name), missing, l.Messages)
+	if missing := l.measured() - t.distinct(); missing > 0 {
+		return comparison.Run{}, fmt.Errorf("%v leg on topic %q: %d of %d messages were not acknowledged", side, Topic(l.Name), missing, l.measured())
 	}
 	return comparison.Run{
-		Messages: l.Messages, Elapsed: t.elapsed(), FirstAck: t.firstAck(), CPU: t.cpu(), Allocations: spent.Allocations, AllocatedBytes: spent.Bytes,
+		Messages: l.measured(), Elapsed: t.elapsed(), FirstAck: t.firstAck(), CPU: time.Duration(t.cpuLast.Load()) - samples.usedAt(t.first.Load()), Allocations: spent.Allocations, AllocatedBytes: spent.Bytes,
 		Calls: int(t.calls.Load()), LargestCall: int(t.largest.Load()),
 	}, nil
 }

@@ -4,7 +4,6 @@
 package litebench
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
@@ -33,17 +32,22 @@ func broker(t *testing.T, legs ...string) *embedded.Broker {
 }
 
 func TestBothSidesAcknowledgeAllMessages(t *testing.T) {
-	b := broker(t, LegNames(1)...)
-	var log bytes.Buffer
 	around := 0
-	pairs, err := Compare(t.Context(), slog.New(slog.NewTextHandler(&log, nil)), small, b.Endpoints(), 1, func(leg func() error) error {
+	c := &Comparison{Load: small, Pairs: 1, Log: slog.New(slog.DiscardHandler), Around: func(leg func() error) error {
 		around++
 		return leg()
-	})
+	}}
+	legs := append(c.Legs(), WarmUp)
+	b := broker(t, legs...)
+	c.Endpoints = b.Endpoints()
+	if err := c.WarmUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pairs, err := c.Compare(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, leg := range LegNames(1) {
+	for _, leg := range legs {
 		if n := b.PendingIn(Topic(leg), Group(leg)); n != 0 {
 			t.Errorf("leg %s: the broker waits for %d acks", leg, n)
 		}
@@ -55,6 +59,28 @@ func TestBothSidesAcknowledgeAllMessages(t *testing.T) {
 	}
 	if around != 1 {
 		t.Errorf("profiles were taken of %d legs, want the one of the pipeline", around)
+	}
+}
+
+// Of a backlog that takes too long only the beginning is measured.
+func TestBothSidesStopAtThePartThatIsMeasured(t *testing.T) {
+	load := small
+	load.Measured = 50
+	for _, side := range comparison.Order(0) {
+		t.Run(side.String(), func(t *testing.T) {
+			b := broker(t, "a")
+			l := NewLeg(load, b.Endpoints(), "a")
+			if err := l.Preload(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			run, err := l.Run(t.Context(), side)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run.Messages != load.Measured || run.Elapsed <= 0 {
+				t.Errorf("got %+v, want %d messages", run, load.Measured)
+			}
+		})
 	}
 }
 

@@ -39,8 +39,8 @@ func (l *Leg) raw(ctx context.Context, t *tally) error {
 		group.Go(func() error { return l.rawLoop(polls, s, t) })
 	}
 	err = group.Wait()
-	if err == nil && t.distinct() < l.Messages {
-		err = fmt.Errorf("%d of %d messages came: %w", t.distinct(), l.Messages, context.Cause(ctx))
+	if err == nil && t.distinct() < l.measured() {
+		err = fmt.Errorf("%d of %d messages came: %w", t.distinct(), l.measured(), context.Cause(ctx))
 	}
 	return err
 }

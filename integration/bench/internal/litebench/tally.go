@@ -15,18 +15,19 @@ import (
 type tally struct {
 	acked   []atomic.Bool // by message number
 	count   atomic.Int64  // of those
-	done    chan struct{} // closed when all are acked
+	want    int64         // how many shall be
+	done    chan struct{} // closed when they are
 	first   atomic.Int64  // when the first message was received, in ns since 1970
 	begun   atomic.Int64  // when the first ack was answered
 	last    atomic.Int64  // when the last ack was answered
 	calls   atomic.Int64  // requests or bundles that had messages
 	largest atomic.Int64
 
-	cpuFirst, cpuLast atomic.Int64 // processor time of this process at first and last
+	cpuLast atomic.Int64 // processor time of this process at last
 }
 
-func newTally(messages int) *tally {
-	t := &tally{acked: make([]atomic.Bool, messages), done: make(chan struct{})}
+func newTally(messages, want int) *tally {
+	t := &tally{acked: make([]atomic.Bool, messages), want: int64(want), done: make(chan struct{})}
 	t.first.Store(math.MaxInt64)
 	return t
 }
@@ -40,9 +41,6 @@ func (t *tally) received(at time.Time) {
 			return
 		}
 		if t.first.CompareAndSwap(first, ns) {
-			if first == math.MaxInt64 {
-				t.cpuFirst.Store(int64(usage.CPU()))
-			}
 			return
 		}
 	}
@@ -59,7 +57,8 @@ func (t *tally) call(n int) {
 	}
 }
 
-// ack notes that message i was acknowledged; the last one stops the clock.
+// ack notes that message i was acknowledged; the last one that is wanted stops the
+// clock.
 func (t *tally) ack(i int) {
 	if i < 0 || i >= len(t.acked) || t.acked[i].Swap(true) {
 		return
@@ -68,7 +67,7 @@ func (t *tally) ack(i int) {
 	if n == 1 {
 		t.begun.Store(time.Now().UnixNano())
 	}
-	if n == int64(len(t.acked)) {
+	if n == t.want {
 		t.last.Store(time.Now().UnixNano())
 		t.cpuLast.Store(int64(usage.CPU()))
 		close(t.done)
@@ -80,6 +79,3 @@ func (t *tally) distinct() int { return int(t.count.Load()) }
 func (t *tally) elapsed() time.Duration { return time.Duration(t.last.Load() - t.first.Load()) }
 
 func (t *tally) firstAck() time.Duration { return time.Duration(t.begun.Load() - t.first.Load()) }
-
-// cpu is the processor time that this process used meanwhile.
-func (t *tally) cpu() time.Duration { return time.Duration(t.cpuLast.Load() - t.cpuFirst.Load()) }

@@ -33,8 +33,8 @@ func TestIDsTellTheirNumberAndForeignOnesDoNot(t *testing.T) {
 }
 
 func TestTheTallyCountsEachMessageOnce(t *testing.T) {
-	tally := newTally(3)
-	for _, i := range []int{0, 0, 1, -1, 3, 1} {
+	tally := newTally(4, 3)
+	for _, i := range []int{0, 0, 1, -1, 4, 1} {
 		tally.ack(i)
 	}
 	if got := tally.distinct(); got != 2 {
@@ -49,8 +49,17 @@ func TestTheTallyCountsEachMessageOnce(t *testing.T) {
 	<-tally.done
 }
 
+func TestProcessorTimeCountsFromTheFirstMessage(t *testing.T) {
+	s := &cpuSamples{samples: []cpuSample{{10, 100}, {20, 200}, {30, 300}}}
+	for at, want := range map[int64]time.Duration{5: 100, 10: 100, 25: 200, 99: 300} {
+		if got := s.usedAt(at); got != want {
+			t.Errorf("used at %d: got %d, want %d", at, got, want)
+		}
+	}
+}
+
 func TestTheClockRunsFromTheEarliestMessage(t *testing.T) {
-	tally := newTally(1)
+	tally := newTally(1, 1)
 	now := time.Now()
 	var wg sync.WaitGroup
 	for _, ago := range []time.Duration{time.Second, time.Minute, time.Hour, time.Millisecond} {

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/comparison"
 )
 
 // Comparison says how the programs are compared.
@@ -57,7 +59,7 @@ func (c *Comparison) Compare(ctx context.Context, b *Backlog) ([]Round, error) {
 				return rounds, err
 			}
 			c.Log.Info("read", "topic", b.Topic, "round", i+1, "by", side, "per second", int(leg.PerSecond()),
-				"CPU seconds per million", leg.cpuPerMillion(), "begun after", leg.Start.Round(time.Millisecond))
+				"CPU seconds per million", comparison.Round(leg.CPUMicros(), 2), "begun after", leg.Start.Round(time.Millisecond))
 			r.Legs[side] = leg
 		}
 		rounds = append(rounds, r)

@@ -4,23 +4,16 @@
 package readbench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/comparison"
 )
 
-// Report is what was found, per server and, on it, per number of messages. A
-// server that was not measured is null.
-type Report struct {
-	Real     map[string]*Summary `json:"real"`
-	Embedded map[string]*Summary `json:"embedded"`
-}
+// Report is what was found, per server and, on it, per number of messages.
+type Report = comparison.Report[map[string]*Summary]
 
 // Summary is what several rounds say together: medians, but for the bounds.
 // Ratios are medians of the rounds' ratios.
@@ -53,38 +46,23 @@ type Summary struct {
 
 // Summarize sums up at least one round.
 func Summarize(rounds []Round) *Summary {
-	of := func(value func(Round) float64, digits int) float64 {
-		var all []float64
-		for _, r := range rounds {
-			all = append(all, value(r))
-		}
-		return rounded(comparison.Median(all), digits)
-	}
 	leg := func(side Side, value func(Leg) float64, digits int) float64 {
-		return of(func(r Round) float64 { return value(r.Legs[side]) }, digits)
+		return comparison.FiguresOf(rounds, func(r Round) float64 { return value(r.Legs[side]) }, digits).Median()
 	}
-	var ratios []float64
-	for _, r := range rounds {
-		ratios = append(ratios, r.ratio())
-	}
+	ratios := comparison.FiguresOf(rounds, Round.ratio, 3)
 	s := &Summary{
 		RawPerS: leg(Raw, Leg.PerSecond, 0), PipelinePerS: leg(Pipeline, Leg.PerSecond, 0), PrismLimitPerS: leg(Limit, Leg.PerSecond, 0),
-		Ratio: of(Round.ratio, 3), MinRatio: rounded(slices.Min(ratios), 3), MaxRatio: rounded(slices.Max(ratios), 3),
-		RatioToLimit: of(Round.ratioToLimit, 3), Rounds: len(rounds), Messages: rounds[0].Legs[Raw].Messages,
-		RawCPU: leg(Raw, Leg.cpuPerMillion, 2), PipelineCPU: leg(Pipeline, Leg.cpuPerMillion, 2), PrismLimitCPU: leg(Limit, Leg.cpuPerMillion, 2),
+		Ratio: ratios.Median(), MinRatio: ratios.Min(), MaxRatio: ratios.Max(),
+		RatioToLimit: comparison.FiguresOf(rounds, Round.ratioToLimit, 3).Median(), Rounds: len(rounds), Messages: rounds[0].Legs[Raw].Messages,
+		RawCPU: leg(Raw, Leg.CPUMicros, 2), PipelineCPU: leg(Pipeline, Leg.CPUMicros, 2), PrismLimitCPU: leg(Limit, Leg.CPUMicros, 2),
 		RawAllocs: leg(Raw, Leg.AllocationsPerMessage, 1), PipelineAllocs: leg(Pipeline, Leg.AllocationsPerMessage, 1),
 		PipelineStart: leg(Pipeline, func(l Leg) float64 { return l.Start.Seconds() }, 2), PerBundle: leg(Pipeline, Leg.MessagesPerCall, 0),
 	}
 	if _, ok := rounds[0].Legs[ClientGo]; ok {
-		perS, cpu := leg(ClientGo, Leg.PerSecond, 0), leg(ClientGo, Leg.cpuPerMillion, 2)
+		perS, cpu := leg(ClientGo, Leg.PerSecond, 0), leg(ClientGo, Leg.CPUMicros, 2)
 		s.ClientGoPerS, s.ClientGoCPU = &perS, &cpu
 	}
 	return s
-}
-
-// cpuPerMillion is processor seconds for a million messages.
-func (l Leg) cpuPerMillion() float64 {
-	return rounded(l.CPU.Seconds()/float64(max(l.Messages, 1))*1e6, 2)
 }
 
 // ratio is how fast the pipeline was, as a part of the raw speed.
@@ -101,14 +79,6 @@ func (r Round) ratioToLimit() float64 {
 	return r.Legs[Pipeline].PerSecond() / most
 }
 
-func rounded(v float64, digits int) float64 {
-	scale := math.Pow10(digits)
-	return math.Round(v*scale) / scale
-}
-
-// WriteJSON writes the report as one line.
-func (r Report) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
-
 // WriteTable writes each leg, for people.
 func WriteTable(w io.Writer, what string, rounds []Round) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -119,7 +89,7 @@ func WriteTable(w io.Writer, what string, rounds []Round) error {
 			if side == Pipeline {
 				ratio = fmt.Sprintf("%.3f", r.ratio())
 			}
-			fmt.Fprintf(t, "%d %s\t%.0f\t%s\t%.2f\t%.1f\t%.0f\t%.1f\t%d\t%v\t\n", i+1, side, l.PerSecond(), ratio, l.cpuPerMillion(),
+			fmt.Fprintf(t, "%d %s\t%.0f\t%s\t%.2f\t%.1f\t%.0f\t%.1f\t%d\t%v\t\n", i+1, side, l.PerSecond(), ratio, l.CPUMicros(),
 				l.AllocationsPerMessage(), l.BytesPerMessage(), l.MessagesPerCall(), l.LargestCall, l.Start.Round(time.Millisecond))
 		}
 	}

@@ -47,7 +47,7 @@ func TestTheReportIsOneLineOfJSON(t *testing.T) {
 	r := round(0, 100, 200, 50)
 	r.Legs[ClientGo] = Leg{Run: comparison.Run{Messages: 1000, Elapsed: 125 * time.Millisecond, CPU: 30 * time.Millisecond}}
 	var out bytes.Buffer
-	if err := (Report{Real: map[string]*Summary{"1000": Summarize([]Round{r})}}).WriteJSON(&out); err != nil {
+	if err := (Report{Real: &map[string]*Summary{"1000": Summarize([]Round{r})}}).WriteJSON(&out); err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Count(out.Bytes(), []byte("\n")) != 1 {

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"slices"
 	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/comparison"
 )
 
 // Comparison says how the programs are compared.
@@ -54,7 +56,7 @@ func (c *Comparison) Compare(ctx context.Context, t *Target) ([]Round, error) {
 			if err != nil {
 				return rounds, err
 			}
-			c.Log.Info("written", "round", i+1, "by", side, "per second", int(leg.PerSecond()), "CPU seconds per million", leg.cpuPerMillion(),
+			c.Log.Info("written", "round", i+1, "by", side, "per second", int(leg.PerSecond()), "CPU seconds per million", comparison.Round(leg.CPUMicros(), 2),
 				"failed", leg.Failed, "stored again", leg.Again, "took", leg.Elapsed.Round(time.Millisecond))
 			r.Legs[side] = leg
 		}

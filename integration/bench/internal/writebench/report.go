@@ -4,21 +4,15 @@
 package writebench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/comparison"
 )
 
-// Report is what was found, per server. One that was not measured is null.
-type Report struct {
-	Real     *Summary `json:"real"`
-	Embedded *Summary `json:"embedded"`
-}
+// Report is what was found, per server.
+type Report = comparison.Report[Summary]
 
 // Summary is what several rounds say together: medians, but for bounds and sums.
 // Ratios are medians of the rounds' ratios.
@@ -55,26 +49,16 @@ type Summary struct {
 
 // Summarize sums up at least one round.
 func Summarize(rounds []Round, s *Settings) *Summary {
-	of := func(value func(Round) float64, digits int) float64 {
-		var all []float64
-		for _, r := range rounds {
-			all = append(all, value(r))
-		}
-		return rounded(comparison.Median(all), digits)
-	}
 	leg := func(side Side, value func(Leg) float64, digits int) float64 {
-		return of(func(r Round) float64 { return value(r.Legs[side]) }, digits)
+		return comparison.FiguresOf(rounds, func(r Round) float64 { return value(r.Legs[side]) }, digits).Median()
 	}
-	var ratios []float64
-	for _, r := range rounds {
-		ratios = append(ratios, r.ratio())
-	}
+	ratios := comparison.FiguresOf(rounds, Round.ratio, 3)
 	out := &Summary{
-		RawPerS: of(Round.best, 0), PipelinePerS: leg(Pipeline, Leg.PerSecond, 0), Ratio: of(Round.ratio, 3),
-		MinRatio: rounded(slices.Min(ratios), 3), MaxRatio: rounded(slices.Max(ratios), 3),
+		RawPerS: comparison.FiguresOf(rounds, Round.best, 0).Median(), PipelinePerS: leg(Pipeline, Leg.PerSecond, 0),
+		Ratio: ratios.Median(), MinRatio: ratios.Min(), MaxRatio: ratios.Max(),
 		AsyncPerS: leg(Async, Leg.PerSecond, 0), BatchPerS: leg(Batch, Leg.PerSecond, 0),
 		Rounds: len(rounds), Messages: s.Load.Messages, AsyncInFlight: s.AsyncInFlight, BatchInFlight: s.BatchInFlight,
-		RawCPU: leg(Batch, Leg.cpuPerMillion, 2), AsyncCPU: leg(Async, Leg.cpuPerMillion, 2), PipelineCPU: leg(Pipeline, Leg.cpuPerMillion, 2),
+		RawCPU: leg(Batch, Leg.CPUMicros, 2), AsyncCPU: leg(Async, Leg.CPUMicros, 2), PipelineCPU: leg(Pipeline, Leg.CPUMicros, 2),
 		RawAllocs: leg(Batch, Leg.AllocationsPerMessage, 1), PipelineAllocs: leg(Pipeline, Leg.AllocationsPerMessage, 1),
 	}
 	clientGo := 0
@@ -85,15 +69,10 @@ func Summarize(rounds []Round, s *Settings) *Summary {
 		clientGo += r.Legs[ClientGo].Failed
 	}
 	if _, ok := rounds[0].Legs[ClientGo]; ok {
-		perS, cpu := leg(ClientGo, Leg.PerSecond, 0), leg(ClientGo, Leg.cpuPerMillion, 2)
+		perS, cpu := leg(ClientGo, Leg.PerSecond, 0), leg(ClientGo, Leg.CPUMicros, 2)
 		out.ClientGoPerS, out.ClientGoCPU, out.ClientGoFailed = &perS, &cpu, &clientGo
 	}
 	return out
-}
-
-// cpuPerMillion is processor seconds for a million messages.
-func (l Leg) cpuPerMillion() float64 {
-	return rounded(l.CPU.Seconds()/float64(max(l.Messages, 1))*1e6, 2)
 }
 
 // best is the speed of the fastest raw program.
@@ -109,14 +88,6 @@ func (r Round) ratio() float64 {
 	return 0
 }
 
-func rounded(v float64, digits int) float64 {
-	scale := math.Pow10(digits)
-	return math.Round(v*scale) / scale
-}
-
-// WriteJSON writes the report as one line.
-func (r Report) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
-
 // WriteTable writes each leg, for people.
 func WriteTable(w io.Writer, what string, rounds []Round) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -128,7 +99,7 @@ func WriteTable(w io.Writer, what string, rounds []Round) error {
 				ratio = fmt.Sprintf("%.3f", r.ratio())
 			}
 			fmt.Fprintf(t, "%d %s\t%.0f\t%s\t%d\t%d\t%.2f\t%.1f\t%.0f\t\n", i+1, side, l.PerSecond(), ratio, l.Failed, l.Again,
-				l.cpuPerMillion(), l.AllocationsPerMessage(), l.BytesPerMessage())
+				l.CPUMicros(), l.AllocationsPerMessage(), l.BytesPerMessage())
 		}
 	}
 	return t.Flush()
