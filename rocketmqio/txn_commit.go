@@ -39,8 +39,18 @@ func (s *txnSession) submit(ctx context.Context, list []*ending, verdicts []asyn
 func (s *txnSession) end(ctx context.Context, e *ending) (ended, error) {
 	h := e.prepared.half
 	last := s.memory.last(h.Topic, h.UniqueKey)
+	switch {
+	case e.prepared.callback:
+		s.endEarly(ctx, e, last)
+		return ended{}, nil
+	case last.done != nil && *last.done == h:
+		return ended{}, nil
+	}
 	if e.last.at.After(last.at) {
 		last = e.last
+	}
+	if found, err := s.awaitCallback(ctx, e.prepared); err != nil || found != nil {
+		return s.already(ctx, h, found), err
 	}
 	asks := s.cfg.Transaction.Check == CheckAlways || !last.at.IsZero()
 	if asks {

@@ -16,7 +16,8 @@ import (
 )
 
 func init() {
-	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, prepared, emitWriteResult, error](&commitHalfFn{})
+	beam.RegisterDoFn(&commitHalfFn{})
+	register.Function6x1((&commitHalfFn{}).ProcessElement)
 }
 
 // commitHalfFn commits half messages. A bundle ends when each of its own has its

@@ -6,12 +6,16 @@ package rocketmqio
 import (
 	"sync"
 	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
 // attempt is the last commit of a key.
 type attempt struct {
 	at   time.Time // zero for none
 	open bool      // no answer came, so that it may be carried out later than at
+	// done is the half message that a callback has committed, if that was the last.
+	done *remoting.Half
 }
 
 // memory remembers which keys this process has lately tried to commit, and since

@@ -16,6 +16,7 @@ import (
 var (
 	committedHalvesCounter = beam.NewCounter(writeMetrics, "txn_committed")     // the message is there
 	alreadyCounter         = beam.NewCounter(writeMetrics, "txn_already_there") // of those, found by their keys
+	earlyCounter           = beam.NewCounter(writeMetrics, "txn_finalized")     // committed by the callbacks of bundles
 	lostHalvesCounter      = beam.NewCounter(writeMetrics, "txn_lost")
 	askedCounter           = beam.NewCounter(writeMetrics, "txn_asked")        // questions whether a message is there
 	twiceCounter           = beam.NewCounter(writeMetrics, "txn_found_twice")  // answers with more than one
@@ -26,7 +27,7 @@ var (
 )
 
 // txnCounts is what happens in the background.
-type txnCounts struct{ already, asked, twice, checks, rolledBack int64 }
+type txnCounts struct{ already, early, asked, twice, checks, rolledBack int64 }
 
 // txnStats keeps it until the next bundle carries it over, for Beam's metrics may
 // be touched by one goroutine of a bundle only.
@@ -62,7 +63,7 @@ func (s *txnStats) report(ctx context.Context, ask func() asyncsink.Stats) {
 		counter beam.Counter
 		n       int64
 	}{
-		{alreadyCounter, n.already}, {askedCounter, n.asked}, {twiceCounter, n.twice},
+		{alreadyCounter, n.already}, {earlyCounter, n.early}, {askedCounter, n.asked}, {twiceCounter, n.twice},
 		{checksCounter, n.checks}, {rolledBackCounter, n.rolledBack}, {commitRetriedCounter, more},
 	} {
 		if c.n > 0 {

@@ -60,6 +60,7 @@ type transaction struct {
 	Lost        LostPolicy    `json:"lost"`
 	Concurrency int           `json:"concurrency"`
 	Settle      time.Duration `json:"settle"`
+	Finalize    time.Duration `json:"finalize,omitempty"` // 0: only the commit step commits
 
 	key any // the user's function; a step of its own holds it
 }
@@ -131,6 +132,24 @@ func WriteCommitSettle(d time.Duration) WriteOption {
 	return option.InRange("WriteCommitSettle", d, 10*time.Millisecond, 5*time.Minute, func(c *writeConfig) { c.Transaction.Settle = d })
 }
 
+// WriteCommitAtFinalization has the runner's callback at the end of a bundle commit
+// what the bundle has prepared, so that it is visible before it has gone through
+// the shuffle to the commit step. That step stays behind it and commits what the
+// callback did not, for nothing else is certain: runners finalize bundles as well
+// as they can, and the SDK, up to 2.77, runs the first callback of each plan only.
+// The transform finds that out, logs it once, and goes on without.
+//
+// A callback commits within the expiry, from the first message of its bundle on; it
+// should be more than the time that a bundle takes and the runner needs to finalize
+// it, on Flink a checkpoint interval. A commit step in another process leaves what
+// is not there yet alone for as long, and until a late commit has settled. So where
+// steps run in several processes a long expiry makes what no callback has committed
+// visible later. On Flink the commit step is first anyway: handles come through its
+// shuffle before the checkpoint. 1 s to 10 min, default: no callbacks.
+func WriteCommitAtFinalization(expiry time.Duration) WriteOption {
+	return option.InRange("WriteCommitAtFinalization", expiry, time.Second, 10*time.Minute, func(c *writeConfig) { c.Transaction.Finalize = expiry })
+}
+
 // checkTransaction judges what belongs together.
 func (c *writeConfig) checkTransaction() error {
 	if c.Guarantee != ExactlyOnce {
@@ -142,6 +161,9 @@ func (c *writeConfig) checkTransaction() error {
 	}
 	if c.FailOnTimeout {
 		return errors.New("WriteFailOnTimeout with EXACTLY_ONCE: a request without answer is repeated, for the repetition does no harm")
+	}
+	if c.Transaction.Finalize > 0 && c.Transaction.Check != CheckAlways {
+		return errors.New("WriteCommitCheck(after-doubt) with WriteCommitAtFinalization: the commit step must ask, or it commits again what a callback has committed")
 	}
 	for status, policy := range c.Unsafe {
 		if policy == RetryUnsafe {

@@ -22,10 +22,14 @@ import (
 )
 
 func init() {
-	register.DoFn6x1[context.Context, beam.PaneInfo, beam.Window, beam.EventTime, OutgoingMessage, emitPrepared, error](&prepareFn{})
-	register.DoFn1x2[OutgoingMessage, OutgoingMessage, error](&keyFn{})
-	register.DoFn1x2[coders.Message, OutgoingMessage, error](&keyReadFn{})
-	register.DoFn2x1[context.Context, []byte, error](&registerFn{})
+	beam.RegisterDoFn(&prepareFn{})
+	register.Function6x1((&prepareFn{}).ProcessElement)
+	beam.RegisterDoFn(&keyFn{})
+	register.Function1x2((&keyFn{}).ProcessElement)
+	beam.RegisterDoFn(&keyReadFn{})
+	register.Function1x2((&keyReadFn{}).ProcessElement)
+	beam.RegisterDoFn(&registerFn{})
+	register.Function2x1((&registerFn{}).ProcessElement)
 	register.Function1x1(Outgoing)
 }
 
@@ -35,7 +39,14 @@ func init() {
 func writeExactlyOnce(s beam.Scope, cfg writeConfig, col beam.PCollection) beam.PCollection {
 	cfg.nameGroup(s.String())
 	beam.ParDo0(s, &registerFn{Config: cfg}, beam.Impulse(s))
-	halves := beam.ParDo(s, &prepareFn{bundleWriter: bundleWriter{Config: cfg}}, keyed(s, &cfg, col))
+	first := prepareFn{bundleWriter: bundleWriter{Config: cfg}}
+	messages := keyed(s, &cfg, col)
+	var halves beam.PCollection
+	if cfg.Transaction.Finalize > 0 {
+		halves = beam.ParDo(s, &prepareFinalFn{prepareFn: first}, messages)
+	} else {
+		halves = beam.ParDo(s, &first, messages)
+	}
 	return beam.ParDo(s, &commitHalfFn{Config: cfg}, beam.Reshuffle(s, halves))
 }
 
@@ -101,7 +112,12 @@ type registerFn struct{ Config writeConfig }
 
 // ProcessElement opens the session, which goes on in the background.
 func (fn *registerFn) ProcessElement(ctx context.Context, _ []byte) error {
-	return withTransactions(ctx, &fn.Config, func(*txnSession) error { return nil })
+	return withTransactions(ctx, &fn.Config, func(s *txnSession) error {
+		if fn.Config.Topic == "" {
+			return nil // each message names its own
+		}
+		return s.checkBrokers(ctx, fn.Config.Topic)
+	})
 }
 
 // prepareFn sends half messages, and emits their handles.
@@ -142,7 +158,10 @@ func (fn *prepareFn) register(ctx context.Context, topic string) error {
 		return nil
 	}
 	fn.registered = true
-	return withTransactions(ctx, &fn.Config, func(s *txnSession) error { s.keeper.watch(topic); return nil })
+	return withTransactions(ctx, &fn.Config, func(s *txnSession) error {
+		s.keeper.watch(topic)
+		return s.checkBrokers(ctx, topic)
+	})
 }
 
 func (fn *prepareFn) emitHandle(emit emitPrepared) func(*messageResult) {

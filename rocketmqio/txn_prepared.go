@@ -37,13 +37,16 @@ type prepared struct {
 	attempts int32
 	repeated bool // it was sent more than once: there may be halves that nobody commits
 	source   *Position
+	until    time.Time // until then a callback may commit it, in milliseconds; zero for none
+	origin   string    // the process whose callback that is
 
-	place *placed.Place // on the way between a DoFn and its emitter or sink only
+	callback bool          // a callback commits it; on the way to the sink only
+	place    *placed.Place // on the way between a DoFn and its emitter or sink only
 }
 
 func (p prepared) equal(o prepared) bool {
 	return p.half == o.half && slices.Equal(p.keys, o.keys) && p.queue == o.queue && p.born.Equal(o.born) &&
-		p.attempts == o.attempts && p.repeated == o.repeated && samePosition(p.source, o.source)
+		p.attempts == o.attempts && p.repeated == o.repeated && p.until.Equal(o.until) && p.origin == o.origin && samePosition(p.source, o.source)
 }
 
 // The field numbers of an encoded handle, a protocol buffer message:
@@ -53,6 +56,8 @@ func (p prepared) equal(o prepared) bool {
 //	  string group = 5;  string broker = 6;  int64 queue_offset = 7;  int64 physical_offset = 8;
 //	  uint32 queue_id = 9;  int64 born = 10;  // milliseconds since 1970
 //	  uint32 attempts = 11;  bool repeated = 12;  Position source = 13;
+//	  int64 until = 14;  // likewise, 0 for none
+//	  string origin = 15;
 //	}
 const (
 	preparedVersion protowire.Number = iota + 1
@@ -68,6 +73,8 @@ const (
 	preparedAttempts
 	preparedRepeated
 	preparedSource
+	preparedUntil
+	preparedOrigin
 )
 
 func encodePrepared(p prepared) []byte {
@@ -85,7 +92,11 @@ func encodePrepared(p prepared) []byte {
 	if p.repeated {
 		b = appendNumber(b, preparedRepeated, 1)
 	}
-	return appendPosition(b, preparedSource, p.source)
+	b = appendPosition(b, preparedSource, p.source)
+	if !p.until.IsZero() {
+		b = appendNumber(b, preparedUntil, uint64(p.until.UnixMilli()))
+	}
+	return appendString(b, preparedOrigin, p.origin)
 }
 
 // decodePrepared reads what encodePrepared wrote. Its error wraps
@@ -122,6 +133,12 @@ func (p *prepared) setField(f wireField) error {
 		p.attempts = int32(f.scalar)
 	case preparedRepeated:
 		p.repeated = f.scalar != 0
+	case preparedUntil:
+		if f.scalar != 0 {
+			p.until = time.UnixMilli(int64(f.scalar))
+		}
+	case preparedOrigin:
+		p.origin = f.text()
 	case preparedSource:
 		return readPosition(f.bytes, &p.source)
 	}

@@ -37,17 +37,19 @@ type (
 // txnSession is what a process needs to commit half messages and to answer for
 // them.
 type txnSession struct {
-	cfg    writeConfig
-	log    *slog.Logger
-	client *remoting.Client
-	sink   *commitSink
-	keeper *keeper
-	memory *memory
-	stats  txnStats
+	cfg       writeConfig
+	log       *slog.Logger
+	client    *remoting.Client
+	sink      *commitSink
+	keeper    *keeper
+	memory    *memory
+	stats     txnStats
+	brokers   *brokerChecks
+	callbacks callbacks
 }
 
 func openTxnSession(cfg writeConfig) (*txnSession, error) {
-	s := &txnSession{cfg: cfg, log: beamlog.Logger("rocketmq transactions").With("group", cfg.Group), memory: newMemory()}
+	s := &txnSession{cfg: cfg, log: beamlog.Logger("rocketmq transactions").With("group", cfg.Group), memory: newMemory(), brokers: newBrokerChecks()}
 	var err error
 	s.client, err = remoting.NewClient(remoting.Config{
 		NameServers: cfg.NameServers, Namespace: cfg.Namespace, Credentials: cfg.Credentials.Provider(cfg.NameServers),
@@ -65,8 +67,7 @@ func openTxnSession(cfg writeConfig) (*txnSession, error) {
 		},
 		Submit: s.submit, Classify: judgeCommit, Observe: s.stats.observe,
 		MaxBatch: 1, MaxInFlight: t.Concurrency, MaxBuffered: max(cfg.PendingMax, t.Concurrency),
-		// Each request of a commit has the send timeout by itself.
-		RequestTimeout: 2*t.Settle + 10*cfg.SendTimeout, MaxAttempts: cfg.Retries + 1, MaxWait: cfg.Patience,
+		RequestTimeout: cfg.longestEnd(), MaxAttempts: cfg.Retries + 1, MaxWait: cfg.Patience,
 		StopOnFailure: t.Lost == FailLost,
 	})
 	if err != nil {

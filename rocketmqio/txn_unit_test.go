@@ -16,6 +16,7 @@ import (
 var fullPrepared = prepared{
 	half: remoting.Half{Topic: "t", Group: "g", Broker: "b", UniqueKey: "k", QueueOffset: 7, PhysicalOffset: 1 << 40},
 	keys: []string{"a", ""}, queue: 3, born: time.UnixMilli(1_700_000_000_123), attempts: 2, repeated: true, source: &Position{Queue{"s", "b", 1}, 9},
+	until: time.UnixMilli(1_700_000_010_123), origin: "o",
 }
 
 func TestHandlesComeBackAsTheyWere(t *testing.T) {
@@ -24,7 +25,7 @@ func TestHandlesComeBackAsTheyWere(t *testing.T) {
 			t.Errorf("got %+v, %v, want %+v", got, err, p)
 		}
 	}
-	for typ, want := range map[reflect.Type]int{reflect.TypeFor[prepared](): 8, reflect.TypeFor[remoting.Half](): 6} {
+	for typ, want := range map[reflect.Type]int{reflect.TypeFor[prepared](): 11, reflect.TypeFor[remoting.Half](): 6} {
 		if typ.NumField() != want {
 			t.Errorf("%v has %d fields: extend the coder and this test", typ, typ.NumField())
 		}
