@@ -35,8 +35,8 @@ func init() {
 	register.Function3x1(where)
 	register.Function3x0(everyMessage)
 	register.Function3x0(everyString)
-	register.DoFn1x2[coders.AckableMessage, beam.EventTime, coders.AckableMessage](&stampFn{})
-	register.DoFn1x2[coders.AckableMessage, coders.AckableMessage, error](&failingFn{})
+	beam.RegisterDoFn(&stampFn{})
+	beam.RegisterDoFn(&failingFn{})
 	register.Emitter1[coders.AckableMessage]()
 	register.Iter1[coders.AckableMessage]()
 }

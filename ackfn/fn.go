@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
@@ -22,8 +23,10 @@ func init() {
 		r.place = nil
 		return p
 	})
-	placed.RegisterDoFn[coders.ReceiptHandle, emitResult](&ackHandlesFn{})
-	placed.RegisterDoFn[coders.AckableMessage, emitResult](&ackMessagesFn{})
+	beam.RegisterDoFn(&ackHandlesFn{})
+	register.Function6x1((&ackHandlesFn{}).ProcessElement)
+	beam.RegisterDoFn(&ackMessagesFn{})
+	register.Function6x1((&ackMessagesFn{}).ProcessElement)
 }
 
 // acker is what the two DoFns share. Its Settings travel in the graph.

@@ -10,12 +10,11 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 )
 
-func init() { register.DoFn2x1[context.Context, coders.AckableMessage, error](&failFn{}) }
+func init() { beam.RegisterDoFn(&failFn{}) }
 
 type failFn struct{}
 

@@ -46,9 +46,9 @@ func prismStays() []goleak.Option {
 }
 
 func init() {
-	register.DoFn2x0[context.Context, coders.AckableMessage](&collectFn{})
-	register.DoFn2x1[context.Context, coders.AckableMessage, coders.AckableMessage](&tapFn{})
-	register.DoFn2x0[context.Context, ackfn.Result](&discardFn{})
+	beam.RegisterDoFn(&collectFn{})
+	beam.RegisterDoFn(&tapFn{})
+	beam.RegisterDoFn(&discardFn{})
 	register.Emitter1[coders.AckableMessage]()
 }
 

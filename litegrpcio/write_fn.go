@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 )
@@ -22,7 +23,8 @@ func init() {
 		r.place = nil
 		return p
 	})
-	placed.RegisterDoFn[Message, emitWriteResult](&writeFn{})
+	beam.RegisterDoFn(&writeFn{})
+	register.Function6x1((&writeFn{}).ProcessElement)
 }
 
 // writePrefix is the namespace of the sink's metrics.

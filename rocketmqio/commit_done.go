@@ -22,7 +22,8 @@ func init() {
 	beam.RegisterCoder(reflect.TypeFor[queueProgress](), encodeProgress, decodeProgress)
 	register.Function1x1(PositionOf)
 	register.Function1x2(sourceOf)
-	register.DoFn2x0[Position, func(settled)](&doneFn{})
+	beam.RegisterDoFn(&doneFn{})
+	register.Function2x0((&doneFn{}).ProcessElement)
 	beam.RegisterFunction(settledByQueue)
 	beam.RegisterDoFn(&progressFn{})
 }

@@ -17,7 +17,8 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, coders.Message, func(beam.X), func(string, coders.Message), error](&decodeFn{})
+	beam.RegisterDoFn(&decodeFn{})
+	register.Function4x1((&decodeFn{}).ProcessElement)
 	register.Emitter1[beam.X]()
 	register.Emitter2[string, coders.Message]()
 	register.Function1x1(bodyOf)

@@ -22,7 +22,7 @@ import (
 func init() {
 	register.Function1x2(numberOf)
 	register.Function1x2(numberIn)
-	register.DoFn3x0[context.Context, string, coders.Message](&collectRefusedFn{})
+	beam.RegisterDoFn(&collectRefusedFn{})
 }
 
 var errOdd = errors.New("odd")

@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
 )
 
 func init() {
-	register.DoFn2x2[context.Context, coders.Message, coders.Message, error](&hookFn{})
+	beam.RegisterDoFn(&hookFn{})
 }
 
 // hooks are what tests do in the step behind the source, by the test's name.

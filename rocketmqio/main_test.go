@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"go.uber.org/goleak"
 
@@ -39,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func init() { register.DoFn2x0[context.Context, coders.Message](&collectFn{}) }
+func init() { beam.RegisterDoFn(&collectFn{}) }
 
 // collected holds what pipelines of a test emitted, by the test's name.
 var collected sync.Map

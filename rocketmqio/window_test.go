@@ -20,7 +20,7 @@ import (
 
 func init() {
 	register.Function1x2(byQueue)
-	register.DoFn4x0[context.Context, beam.Window, int32, func(*int) bool](&countFn{})
+	beam.RegisterDoFn(&countFn{})
 	register.Iter1[int]()
 }
 

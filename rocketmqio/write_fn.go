@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
@@ -24,8 +25,10 @@ func init() {
 		r.place = nil
 		return p
 	})
-	placed.RegisterDoFn[OutgoingMessage, emitWriteResult](&writeFn{})
-	placed.RegisterDoFn[coders.Message, emitWriteResult](&writeReadFn{})
+	beam.RegisterDoFn(&writeFn{})
+	register.Function6x1((&writeFn{}).ProcessElement)
+	beam.RegisterDoFn(&writeReadFn{})
+	register.Function6x1((&writeReadFn{}).ProcessElement)
 }
 
 // bundleWriter is what the DoFns share: it hands a bundle's messages to the

@@ -18,9 +18,9 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, int, func(OutgoingMessage), error](&makeFn{})
+	beam.RegisterDoFn(&makeFn{})
 	register.Emitter1[OutgoingMessage]()
-	register.DoFn2x0[context.Context, WriteResult](&resultsFn{})
+	beam.RegisterDoFn(&resultsFn{})
 }
 
 // makers make the messages of a test's pipeline, by the test's name.

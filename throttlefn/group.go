@@ -18,7 +18,8 @@ import (
 
 func init() {
 	register.Function1x2(byLiteTopic)
-	register.DoFn1x2[coders.AckableMessage, string, coders.AckableMessage](&keyByFn{})
+	beam.RegisterDoFn(&keyByFn{})
+	register.Function1x2((&keyByFn{}).ProcessElement)
 }
 
 // A GroupOption configures [GroupByLiteTopic] and [GroupBy].

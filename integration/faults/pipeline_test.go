@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"go.uber.org/goleak"
 
@@ -22,9 +21,9 @@ import (
 )
 
 func init() {
-	register.DoFn1x1[coders.AckableMessage, coders.AckableMessage](&tapFn{})
-	register.DoFn1x0[ackfn.Result](&endFn{})
-	register.DoFn1x0[[]byte](&nothingFn{})
+	beam.RegisterDoFn(&tapFn{})
+	beam.RegisterDoFn(&endFn{})
+	beam.RegisterDoFn(&nothingFn{})
 }
 
 const (

@@ -15,11 +15,21 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/litegrpcio"
 )
 
-// C01: two sources on two brokers in one process do not share a client; both are
-// read to the end.
-func TestTwoSourcesOnTwoBrokersInOnePipeline(t *testing.T) {
+// TestSources runs pipelines of this process beside the rows of others, but one at
+// a time: prism keeps the artifacts of all jobs of a process in one map without a
+// lock.
+func TestSources(t *testing.T) {
 	warm(t)
 	t.Parallel()
+	t.Run("two sources on two brokers in one pipeline", twoSourcesOnTwoBrokers)
+	t.Run("one topic read twice in one pipeline", oneTopicReadTwice)
+	t.Run("four users of one source", fourUsersOfOneSource)
+	t.Run("sixteen concurrent starts", sixteenConcurrentStarts)
+}
+
+// C01: two sources on two brokers in one process do not share a client; both are
+// read to the end.
+func twoSourcesOnTwoBrokers(t *testing.T) {
 	a := startBroker(t)
 	b := startBroker(t, embedded.WithLiteTopic("other"), embedded.WithWildcardGroup("others", "other"))
 	for i := range 50 {
@@ -43,9 +53,7 @@ func TestTwoSourcesOnTwoBrokersInOnePipeline(t *testing.T) {
 
 // C04: one topic read twice in one pipeline: with two groups each branch gets
 // all, with one group the branches share.
-func TestOneTopicReadTwiceInOnePipeline(t *testing.T) {
-	warm(t)
-	t.Parallel()
+func oneTopicReadTwice(t *testing.T) {
 	const n = 120
 	for name, c := range map[string]struct {
 		groups       [2]string
@@ -55,7 +63,6 @@ func TestOneTopicReadTwiceInOnePipeline(t *testing.T) {
 		"one group: the branches share, nothing twice": {[2]string{group, group}, n, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			b := startBroker(t, embedded.WithWildcardGroup("second", topic))
 			var tp [2]*tap
 			p, s := beam.NewPipelineWithRoot()
@@ -89,9 +96,7 @@ func TestOneTopicReadTwiceInOnePipeline(t *testing.T) {
 
 // X22d: sources of a process that read alike share one consumer, and each
 // message goes to one of them.
-func TestFourUsersOfOneSource(t *testing.T) {
-	warm(t)
-	t.Parallel()
+func fourUsersOfOneSource(t *testing.T) {
 	b := startBroker(t)
 	const users, n = 4, 400
 	var tp [users]*tap
@@ -135,9 +140,7 @@ func consumers(sessions []embedded.Session) []string {
 }
 
 // C03: clients that start at the same moment have ids of their own.
-func TestSixteenConcurrentStarts(t *testing.T) {
-	warm(t)
-	t.Parallel()
+func sixteenConcurrentStarts(t *testing.T) {
 	b := startBroker(t)
 	const starts = 16
 	p, s := beam.NewPipelineWithRoot()

@@ -24,9 +24,9 @@ import (
 
 func init() {
 	register.Function1x2(byQueue)
-	register.DoFn4x1[context.Context, beam.Window, int32, func(*int) bool, rocketmqio.OutgoingMessage](&countFn{})
+	beam.RegisterDoFn(&countFn{})
 	register.Iter1[int]()
-	register.DoFn1x0[ackfn.Result](&resultFn{})
+	beam.RegisterDoFn(&resultFn{})
 }
 
 func byQueue(m coders.Message) (int32, int) { return m.QueueID, 1 }

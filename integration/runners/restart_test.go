@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !race
+//go:build !race || plainbeam
 
 package runners
 
@@ -13,13 +13,12 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 )
 
 func init() {
-	register.DoFn2x2[context.Context, coders.Message, coders.Message, error](&failOnceFn{})
+	beam.RegisterDoFn(&failOnceFn{})
 }
 
 // failed holds the tests whose DoFn has failed.

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 )
 
 func init() {
-	register.DoFn2x0[context.Context, coders.Message](&tapFn{})
+	beam.RegisterDoFn(&tapFn{})
 }
 
 // taps hold what pipelines of the tests have seen, by the test's name: the

@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !race
+//go:build !race || plainbeam
 
 package security
 
@@ -28,17 +28,17 @@ import (
 )
 
 func init() {
-	register.DoFn2x0[[]byte, func(litegrpcio.Message)](&liteFn{})
-	register.DoFn2x0[[]byte, func(rocketmqio.OutgoingMessage)](&normalFn{})
-	register.DoFn2x0[[]byte, func(coders.AckableMessage)](&heldFn{})
+	beam.RegisterDoFn(&liteFn{})
+	beam.RegisterDoFn(&normalFn{})
+	beam.RegisterDoFn(&heldFn{})
 	register.Emitter1[litegrpcio.Message]()
 	register.Emitter1[rocketmqio.OutgoingMessage]()
 	register.Emitter1[coders.AckableMessage]()
-	register.DoFn1x1[coders.AckableMessage, error](&lookFn{})
-	register.DoFn1x1[coders.Message, error](&lookNormalFn{})
-	register.DoFn1x1[ackfn.Result, error](&lookResultFn{})
-	register.DoFn1x1[throttlefn.Deferral, error](&lookDeferralFn{})
-	register.DoFn1x1[rocketmqio.WriteResult, error](&lookWrittenFn{})
+	beam.RegisterDoFn(&lookFn{})
+	beam.RegisterDoFn(&lookNormalFn{})
+	beam.RegisterDoFn(&lookResultFn{})
+	beam.RegisterDoFn(&lookDeferralFn{})
+	beam.RegisterDoFn(&lookWrittenFn{})
 }
 
 const (

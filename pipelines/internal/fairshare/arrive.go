@@ -4,6 +4,7 @@
 package fairshare
 
 import (
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
@@ -11,8 +12,10 @@ import (
 )
 
 func init() {
-	register.DoFn3x0[coders.AckableMessage, func(coders.AckableMessage), func(coders.AckableMessage)](&arriveFn{})
-	register.DoFn3x0[string, func(*coders.AckableMessage) bool, func(coders.AckableMessage)](&ungroupFn{})
+	beam.RegisterDoFn(&arriveFn{})
+	register.Function3x0((&arriveFn{}).ProcessElement)
+	beam.RegisterDoFn(&ungroupFn{})
+	register.Function3x0((&ungroupFn{}).ProcessElement)
 	register.Emitter1[coders.AckableMessage]()
 	register.Iter1[coders.AckableMessage]()
 	register.Function1x1(tenant)

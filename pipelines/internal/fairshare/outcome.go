@@ -6,6 +6,7 @@ package fairshare
 import (
 	"time"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
@@ -13,9 +14,12 @@ import (
 )
 
 func init() {
-	register.DoFn1x0[ackfn.Result](&ackedFn{})
-	register.DoFn1x0[throttlefn.Deferral](&deferredFn{})
-	register.DoFn1x0[throttlefn.ValveEvent](&valveFn{})
+	beam.RegisterDoFn(&ackedFn{})
+	register.Function1x0((&ackedFn{}).ProcessElement)
+	beam.RegisterDoFn(&deferredFn{})
+	register.Function1x0((&deferredFn{}).ProcessElement)
+	beam.RegisterDoFn(&valveFn{})
+	register.Function1x0((&valveFn{}).ProcessElement)
 }
 
 // ackedFn notes what the broker said to each acknowledgement.

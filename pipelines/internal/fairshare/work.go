@@ -33,7 +33,8 @@ func init() {
 		w.place = nil
 		return p
 	})
-	placed.RegisterDoFn[coders.AckableMessage, emitWorked](&workFn{})
+	beam.RegisterDoFn(&workFn{})
+	register.Function6x1((&workFn{}).ProcessElement)
 	register.Function1x1(handleOf)
 }
 

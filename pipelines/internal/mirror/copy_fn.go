@@ -18,7 +18,8 @@ import (
 )
 
 func init() {
-	register.DoFn2x1[context.Context, coders.Message, rocketmqio.OutgoingMessage](&copyFn{})
+	beam.RegisterDoFn(&copyFn{})
+	register.Function2x1((&copyFn{}).ProcessElement)
 	beam.RegisterDoFn(&copyLiteFn{}) // a request a message: what calls cost does not count
 }
 

@@ -21,7 +21,8 @@ import (
 func init() {
 	// The way that most scripts go. What makes a DoFn faster takes the compiler
 	// seconds and gigabytes each.
-	register.DoFn3x1[context.Context, coders.Message, func(rocketmqio.OutgoingMessage), error](&normalToNormalFn{})
+	beam.RegisterDoFn(&normalToNormalFn{})
+	register.Function3x1((&normalToNormalFn{}).ProcessElement)
 	register.Emitter1[rocketmqio.OutgoingMessage]()
 	beam.RegisterDoFn(&normalToLiteFn{})
 	beam.RegisterDoFn(&liteToNormalFn{})

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
@@ -20,9 +19,9 @@ import (
 )
 
 func init() {
-	register.DoFn2x2[context.Context, coders.AckableMessage, coders.AckableMessage, error](&workFn{})
-	register.DoFn1x1[ackfn.Result, error](&ackedFn{})
-	register.DoFn1x1[throttlefn.Deferral, error](&deferredFn{})
+	beam.RegisterDoFn(&workFn{})
+	beam.RegisterDoFn(&ackedFn{})
+	beam.RegisterDoFn(&deferredFn{})
 }
 
 // build makes the pipeline: read, throttle if asked to, work, ack.

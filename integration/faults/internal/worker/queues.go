@@ -13,14 +13,13 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/faults/internal/report"
 	"github.com/rocketmq-beam/rocketmq-beam/rocketmqio"
 )
 
-func init() { register.DoFn2x1[context.Context, coders.Message, error](&handFn{}) }
+func init() { beam.RegisterDoFn(&handFn{}) }
 
 // Queues makes a worker read the queues of a normal topic, from the committed
 // offsets on, and do nothing else than to note in a file what it was handed.

@@ -18,12 +18,12 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, []byte, func(rocketmqio.OutgoingMessage), error](&normalFn{})
-	register.DoFn3x1[context.Context, []byte, func(litegrpcio.Message), error](&liteFn{})
+	beam.RegisterDoFn(&normalFn{})
+	beam.RegisterDoFn(&liteFn{})
 	register.Emitter1[rocketmqio.OutgoingMessage]()
 	register.Emitter1[litegrpcio.Message]()
-	register.DoFn1x1[rocketmqio.WriteResult, error](&normalWrittenFn{})
-	register.DoFn1x1[litegrpcio.WriteResult, error](&liteWrittenFn{})
+	beam.RegisterDoFn(&normalWrittenFn{})
+	beam.RegisterDoFn(&liteWrittenFn{})
 }
 
 // Sink makes a worker write messages, one bundle of them, and then end. A worker
