@@ -59,15 +59,15 @@ func (f *scaleFlags) dimensions() ([]scalebench.Dimension, error) {
 }
 
 // run tells what was measured even if not all of it was, as after an interrupt;
-// plots and page are of whole runs.
+// plots and page are not of interrupted runs.
 func (f *scaleFlags) run(ctx context.Context, c *console) error {
 	profiles := profile.New(f.cpuProfile, f.memProfile)
 	report, err := f.measurement(c).all(ctx, c, f.target, profiles)
 	if ctx.Err() != nil {
 		err = errors.Join(errors.New("interrupted: not all was measured"), err)
 	}
-	if err == nil {
-		err = f.draw(report)
+	if ctx.Err() == nil {
+		err = errors.Join(err, f.draw(report))
 	}
 	return errors.Join(err, profiles.Write(), f.write(c, report))
 }

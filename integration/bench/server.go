@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/litebench"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq"
@@ -46,15 +45,10 @@ func targets() []target {
 // The default of brokers, 20000, is too few.
 const mostLiteTopics = 1_000_000
 
-// longestPoll is how long real proxies keep a poll waiting, whatever it asks for.
-const longestPoll = 1500 * time.Millisecond
-
 func startReal(ctx context.Context, legs []string) (*server, error) {
-	mq, err := realmq.Start(ctx,
-		realmq.BrokerProperty("maxLmqConsumeQueueNum", strconv.Itoa(mostLiteTopics)),
-		// A group that is new sees its first message when the poll after the first
-		// one begins: sooner, for all sides, than after the proxy's own 5 s.
-		realmq.ProxySetting("grpcClientConsumerMaxLongPollingTimeoutMillis", longestPoll.Milliseconds()))
+	mq, err := realmq.Start(ctx, realmq.BrokerProperty("mappedFileSizeCommitLog", "1073741824"),
+		realmq.BrokerProperty("cleanFileForciblyEnable", "false"), // see startNormalReal
+		realmq.BrokerProperty("maxLmqConsumeQueueNum", strconv.Itoa(mostLiteTopics)))
 	if err != nil {
 		return nil, err
 	}

@@ -40,8 +40,16 @@ const (
 	Flink      = "flink"
 )
 
-// base is the load at all points, but for the dimension's own value.
-var base = litebench.Load{LiteTopics: 200, Body: 256, Concurrency: 4}
+// base is the load at all points, but for the dimension's own value. RocketMQ 5.5
+// has at most 100 lite topics ready for a client (maxClientEventCount), and looks
+// for more once in a while; with fewer lite topics that is not what is measured.
+var base = litebench.Load{LiteTopics: 64, Body: 256, Concurrency: 4}
+
+// Of more lite topics than brokers keep ready, fewer messages are measured.
+const (
+	manyLiteTopics = 1000
+	mostOfMany     = 1000
+)
 
 // mostBytes is what the bodies of a leg may come to.
 const mostBytes = 96 << 20
@@ -67,6 +75,9 @@ func points(messages int, values []int, set func(*litebench.Load, int)) []Point 
 		l := base
 		set(&l, v)
 		l.Measured = max(min(messages, mostBytes/max(l.Body, 1)), 1)
+		if l.LiteTopics >= manyLiteTopics {
+			l.Measured = min(l.Measured, mostOfMany)
+		}
 		l.Messages = max(l.Measured, l.LiteTopics) // so that none of the lite topics is empty
 		out = append(out, Point{Value: v, Load: l})
 	}

@@ -53,8 +53,10 @@ func (e *SkippedError) Error() string { return e.Reason.Error() }
 // Unwrap is the reason.
 func (e *SkippedError) Unwrap() error { return e.Reason }
 
-// Measure measures all points. What was measured before an error is in the
-// result, too. Tell is called with each curve that is complete.
+// Measure measures all points. A dimension that fails is left out of the result,
+// which says why, and makes an error of the end; the others are measured. Of what
+// ctx ends, the points so far are in the result. Tell is called with each curve
+// that is complete.
 func (r *Run) Measure(ctx context.Context, tell func(*Curve) error) (*Result, error) {
 	result := &Result{Machine: machineNow(), Pairs: r.Pairs, Curves: map[string]*Curve{}, Skipped: map[string]string{}}
 	begin := time.Now()
@@ -66,6 +68,7 @@ func (r *Run) Measure(ctx context.Context, tell func(*Curve) error) (*Result, er
 	if err := warm.WarmUp(ctx); err != nil {
 		return result, err
 	}
+	var failed []error
 	for _, d := range r.Dimensions {
 		curve := &Curve{Dimension: d}
 		result.Curves[d.Name] = curve
@@ -76,14 +79,20 @@ func (r *Run) Measure(ctx context.Context, tell func(*Curve) error) (*Result, er
 			r.Log.Warn("not measured", "dimension", d.Name, "why", skipped.Error())
 			continue
 		}
-		if err != nil {
+		if err != nil && ctx.Err() != nil {
 			return result, err
+		}
+		if err != nil {
+			delete(result.Curves, d.Name)
+			result.Skipped[d.Name] = err.Error()
+			failed = append(failed, err)
+			continue
 		}
 		if err := tell(curve); err != nil {
 			return result, err
 		}
 	}
-	return result, nil
+	return result, errors.Join(failed...)
 }
 
 // warmUpMessages are enough for a JVM to begin compiling.
