@@ -45,6 +45,8 @@ type Layout struct {
 	fixedTag string
 	columns  sqltype.Schema
 	zone     *time.Location
+	// whole says that the body's columns are those of the table, in their order.
+	whole bool
 }
 
 // attribute is a column that holds an attribute of messages.
@@ -78,6 +80,7 @@ func NewLayout(c LayoutConfig, columns sqltype.Schema) (*Layout, error) {
 	}
 	l := &Layout{width: len(columns), tag: -1, fixedTag: c.Tag, columns: columns, zone: zone}
 	_, l.body = columns.Body()
+	l.whole = len(l.body) == l.width // the others would hold metadata
 	known := Attributes(c.Connector)
 	for i, column := range columns {
 		if column.Metadata == "" {
@@ -109,8 +112,11 @@ func NewLayout(c LayoutConfig, columns sqltype.Schema) (*Layout, error) {
 }
 
 // Join makes a row of the table of a row of the body and what its message has
-// beside it. The error names the column.
+// beside it. The row may be body itself. The error names the column.
 func (l *Layout) Join(body []any, e *Envelope) ([]any, error) {
+	if l.whole {
+		return body, nil
+	}
 	row := make([]any, l.width)
 	for i, at := range l.body {
 		row[at] = body[i]
@@ -156,11 +162,15 @@ func (e *Envelope) value(key string) any {
 }
 
 // Split takes a row for the sink apart: into the values of the body, and what the
-// message has beside them. NULL is no key and no tag.
+// message has beside them. NULL is no key and no tag. The body's values may be row
+// itself.
 func (l *Layout) Split(row []any) (body []any, h Header, err error) {
-	body = make([]any, len(l.body))
-	for i, at := range l.body {
-		body[i] = row[at]
+	body = row
+	if !l.whole {
+		body = make([]any, len(l.body))
+		for i, at := range l.body {
+			body[i] = row[at]
+		}
 	}
 	h.Tag = l.fixedTag
 	for _, a := range l.attributes {

@@ -4,6 +4,7 @@
 package format
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -29,6 +30,8 @@ type delimited struct {
 	charset charset
 	field   string
 	line    string
+	// fieldBytes and lineBytes are the same again.
+	fieldBytes, lineBytes []byte
 }
 
 func newDelimited(c Config, columns sqltype.Schema, zone *time.Location) (Format, error) {
@@ -37,6 +40,7 @@ func newDelimited(c Config, columns sqltype.Schema, zone *time.Location) (Format
 		return nil, err
 	}
 	d := &delimited{textColumns: text, field: cmp.Or(c.FieldDelimiter, DefaultFieldDelimiter), line: cmp.Or(c.LineDelimiter, DefaultLineDelimiter)}
+	d.fieldBytes, d.lineBytes = []byte(d.field), []byte(d.line)
 	if d.charset, err = newCharset(c.Charset); err != nil {
 		return nil, err
 	}
@@ -110,8 +114,9 @@ func (d *delimited) Encode(row []any) ([]byte, error) {
 	if err := checkRow(Delimited, d.columns, row); err != nil {
 		return nil, err
 	}
-	var line []byte
-	ends := make([]int, len(row))
+	line := make([]byte, 0, roomFor(row, len(d.field)))
+	var room [32]int
+	ends := append(room[:0], make([]int, len(row))...)
 	for i, v := range row {
 		if i > 0 {
 			line = append(line, d.field...)
@@ -124,7 +129,7 @@ func (d *delimited) Encode(row []any) ([]byte, error) {
 		}
 		ends[i] = len(line)
 	}
-	if err := d.checkLine(string(line), ends); err != nil {
+	if err := d.checkLine(line, ends); err != nil {
 		return nil, err
 	}
 	body, err := d.charset.bytes(line)
@@ -134,25 +139,43 @@ func (d *delimited) Encode(row []any) ([]byte, error) {
 	return body, nil
 }
 
+// roomFor is about what the values need as text.
+func roomFor(row []any, delimiter int) int {
+	n := 0
+	for _, v := range row {
+		n += delimiter
+		switch x := v.(type) {
+		case nil:
+		case string:
+			n += len(x)
+		case []byte:
+			n += len(x)
+		default:
+			n += 20 // the longest integer
+		}
+	}
+	return n
+}
+
 // checkLine makes sure that the line is read back as it is meant: splits are
 // where they belong. A delimiter of several characters may also arise where a
 // value meets one.
-func (d *delimited) checkLine(line string, ends []int) error {
-	if line == "" {
+func (d *delimited) checkLine(line []byte, ends []int) error {
+	if len(line) == 0 {
 		return &EncodeError{Format: Delimited, Err: ErrEmpty}
 	}
 	at := 0
 	for i, end := range ends {
 		column := d.columns[i]
-		if strings.Contains(line[at:end], d.line) {
+		if bytes.Contains(line[at:end], d.lineBytes) {
 			return encodeFault(Delimited, column, fmt.Errorf("%w: %q", ErrDelimiter, d.line))
 		}
-		if len(ends) > 1 && i < len(ends)-1 && strings.Index(line[at:], d.field) != end-at || i == len(ends)-1 && len(ends) > 1 && strings.Contains(line[at:], d.field) {
+		if len(ends) > 1 && i < len(ends)-1 && bytes.Index(line[at:], d.fieldBytes) != end-at || i == len(ends)-1 && len(ends) > 1 && bytes.Contains(line[at:], d.fieldBytes) {
 			return encodeFault(Delimited, column, fmt.Errorf("%w: %q", ErrDelimiter, d.field))
 		}
 		at = end + len(d.field)
 	}
-	if strings.Contains(line, d.line) {
+	if bytes.Contains(line, d.lineBytes) {
 		return &EncodeError{Format: Delimited, Err: errors.Join(ErrDelimiter, fmt.Errorf("a value and a delimiter make the line delimiter %q", d.line))}
 	}
 	return nil

@@ -34,6 +34,8 @@ type Program struct {
 	values  *vm.Program
 	// sources says for each of the sink's columns where its value comes from.
 	sources []source
+	// whole says that they are the first columns of the row, in their order.
+	whole bool
 }
 
 // source is where a value comes from: from a column of the row, from a value
@@ -77,6 +79,10 @@ func (c *compiler) program() (*Program, error) {
 		p.sources[target] = source{fromValue, len(codes)}
 		codes = append(codes, t.code)
 	}
+	p.whole = len(codes) == 0
+	for i, s := range p.sources {
+		p.whole = p.whole && s == source{fromColumn, i}
+	}
 	var err error
 	if len(codes) > 0 {
 		if p.values, err = c.compile("[" + strings.Join(codes, ", ") + "]"); err != nil {
@@ -98,7 +104,8 @@ func (c *compiler) compile(code string) (*vm.Program, error) {
 }
 
 // Eval gives the row for the sink, in the order of all of its columns, those
-// that are virtual being NULL; keep is false if WHERE does not hold. The error
+// that are virtual being NULL; keep is false if WHERE does not hold. It may be part
+// of the row that was given. The error
 // is an *[EvalError] that names the place in the script.
 func (p *Program) Eval(row []any) (out []any, keep bool, err error) {
 	if p.where != nil {
@@ -106,6 +113,9 @@ func (p *Program) Eval(row []any) (out []any, keep bool, err error) {
 		if err != nil || holds != true {
 			return nil, false, err
 		}
+	}
+	if p.whole {
+		return row[:len(p.sources):len(p.sources)], true, nil
 	}
 	var values []any
 	if p.values != nil {

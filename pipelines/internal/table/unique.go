@@ -4,11 +4,8 @@
 package table
 
 import (
-	"encoding/hex"
-	"hash/fnv"
-	"io"
+	"crypto/sha256"
 	"strconv"
-	"strings"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 )
@@ -16,15 +13,27 @@ import (
 // idOfNormal is an id of a message that is the same each time it is read, and
 // another for what stands in its place when the topic is made anew.
 func idOfNormal(m *coders.Message) string {
-	return m.Broker + "/" + m.MessageID + "/" + m.UniqueKey + "/" + strconv.FormatInt(m.StoreTime.UnixMilli(), 36)
+	var room [160]byte
+	b := append(room[:0], m.Broker...)
+	b = append(append(b, '/'), m.MessageID...)
+	b = append(append(b, '/'), m.UniqueKey...)
+	b = strconv.AppendInt(append(b, '/'), m.StoreTime.UnixMilli(), 36)
+	return string(b)
 }
 
 // idOf is the unique key of a message that is written: the same when a runner
 // repeats a bundle, so that consumers can drop repetitions. It looks as the ids
 // of producers do.
 func idOf(statement, message string, row int) string {
-	h := fnv.New128a()
-	io.WriteString(h, statement) // a hash takes everything
-	io.WriteString(h, "/"+message+"/"+strconv.Itoa(row))
-	return strings.ToUpper(hex.EncodeToString(h.Sum(nil)))
+	var room [320]byte
+	b := append(room[:0], statement...)
+	b = append(append(b, '/'), message...)
+	b = strconv.AppendInt(append(b, '/'), int64(row), 10)
+	sum := sha256.Sum256(b) // processors are fast at it
+	const digits = "0123456789ABCDEF"
+	var id [32]byte
+	for i, v := range sum[:len(id)/2] {
+		id[2*i], id[2*i+1] = digits[v>>4], digits[v&15]
+	}
+	return string(id[:])
 }
