@@ -68,13 +68,6 @@ func Defaults() Options {
 func (o *Options) Check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	for _, c := range []struct{ name, value string }{
-		{"--from", o.From.Address}, {"--from-topic", o.From.Topic}, {"--to", o.To.Address}, {"--to-topic", o.To.Topic}, {"--group", o.Group},
-	} {
-		if c.value == "" {
-			fault("%s is empty", c.name)
-		}
-	}
 	if o.From.Address == o.To.Address && o.From.Topic == o.To.Topic && o.From.Namespace == o.To.Namespace && o.To.Topic != "" {
 		fault("--from and --to are both topic %q at %s: it would be copied for ever", o.To.Topic, o.To.Address)
 	}
@@ -88,7 +81,7 @@ func (o *Options) Check() error {
 	default:
 		fault("--guarantee %q: want none or at-least-once", o.Guarantee)
 	}
-	faults = append(faults, o.checkKind(), o.Runner.Check())
+	faults = append(faults, o.checkEnds(), o.checkKind(), o.Runner.Check())
 	return errors.Join(faults...)
 }
 
