@@ -37,7 +37,7 @@ func ReadRows(s beam.Scope, createTable string, row reflect.Type, opts ...ReadOp
 	if err != nil {
 		panic(fmt.Sprintf("litegrpcio.ReadRows: %v", err))
 	}
-	fn := &readRowsFn{Side: d.Side(), Row: encoded(row)}
+	fn := &readRowsFn{table.RowsSourceOf(d.Side(), row)}
 	return beam.ParDo(s, fn, readTable(s, d, opts), beam.TypeDefinition{Var: beam.XType, T: made})
 }
 
@@ -52,7 +52,7 @@ func ReadRowsWithHandles(s beam.Scope, createTable string, row reflect.Type, opt
 	if err != nil {
 		panic(fmt.Sprintf("litegrpcio.ReadRowsWithHandles: %v", err))
 	}
-	fn := &readRowsWithHandlesFn{readRowsFn{Side: d.Side(), Row: encoded(row)}}
+	fn := &readRowsWithHandlesFn{readRowsFn{table.RowsSourceOf(d.Side(), row)}}
 	return beam.ParDo(s, fn, readTable(s, d, opts), beam.TypeDefinition{Var: beam.XType, T: made})
 }
 
@@ -84,15 +84,6 @@ func WriteRows(s beam.Scope, createTable string, col beam.PCollection, opts ...W
 	if err != nil {
 		panic(fmt.Sprintf("litegrpcio.WriteRows: %v", err))
 	}
-	fn := &writeRowsFn{Side: d.Side()}
+	fn := &writeRowsFn{table.RowsSink{Side: d.Side()}}
 	return writeTable(s, d, beam.ParDo(s, fn, col), opts)
-}
-
-// encoded is a struct as it travels in the graph. One that is made of the columns
-// is made of them again: Beam's encoding of types has no maps.
-func encoded(row reflect.Type) *beam.EncodedType {
-	if row == nil {
-		return nil
-	}
-	return &beam.EncodedType{T: row}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/delivered"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 )
 
@@ -30,49 +31,21 @@ type Delivery struct {
 func WriteDeliveries(s beam.Scope, endpoints, topic string, col beam.PCollection, opts ...WriteOption) beam.PCollection {
 	s = s.Scope("litegrpcio.WriteDeliveries")
 	cfg, err := newWriteConfig(endpoints, topic, opts)
-	if err == nil && !isDelivery(col) {
+	if err == nil && !delivered.Is[Delivery](col) {
 		err = fmt.Errorf("the input is of type %v: want litegrpcio.Delivery", col.Type())
 	}
 	if err != nil {
 		panic(fmt.Sprintf("litegrpcio.WriteDeliveries: %v", err))
 	}
 	stored := beam.ParDo(s, &deliverFn{Writer: writeFn{Config: cfg}}, col)
-	return beam.ParDo(s, handleOfStored, stored)
+	return delivered.Handles(s, stored)
 }
-
-func isDelivery(col beam.PCollection) bool {
-	return col.IsValid() && col.Type().Type() == reflect.TypeFor[Delivery]()
-}
-
-// storedDelivery is a delivery whose messages are stored.
-type storedDelivery struct {
-	Handle coders.ReceiptHandle
-	place  *placed.Place
-}
-
-type emitStored func(storedDelivery)
 
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[Delivery](), encodeDelivery, decodeDelivery)
-	beam.RegisterCoder(reflect.TypeFor[storedDelivery](), encodeStored, decodeStored)
-	placed.Register[storedDelivery, emitStored](func(d *storedDelivery) *placed.Place {
-		p := d.place
-		d.place = nil
-		return p
-	})
 	// By reflection: it is called once for many rows at the best, and what makes
 	// it faster costs the compiler much.
 	beam.RegisterDoFn(&deliverFn{})
-	beam.RegisterFunction(handleOfStored)
-}
-
-func handleOfStored(d storedDelivery) coders.ReceiptHandle { return d.Handle }
-
-func encodeStored(d storedDelivery) ([]byte, error) { return coders.EncodeReceiptHandle(d.Handle) }
-
-func decodeStored(data []byte) (d storedDelivery, err error) {
-	d.Handle, err = coders.DecodeReceiptHandle(data)
-	return d, err
 }
 
 // deliveryWire is a Delivery with the handle in its own encoding.
@@ -93,7 +66,7 @@ func encodeDelivery(d Delivery) ([]byte, error) {
 func decodeDelivery(data []byte) (d Delivery, err error) {
 	var w deliveryWire
 	if err := json.Unmarshal(data, &w); err != nil {
-		return d, fmt.Errorf("rocketmqio: Delivery: %w", err)
+		return d, fmt.Errorf("litegrpcio: Delivery: %w", err)
 	}
 	d.Messages = w.Messages
 	d.Handle, err = coders.DecodeReceiptHandle(w.Handle)
@@ -105,7 +78,7 @@ func decodeDelivery(data []byte) (d Delivery, err error) {
 type deliverFn struct {
 	Writer writeFn
 
-	open []storedDelivery
+	open delivered.Open
 }
 
 func dropResult(WriteResult) {}
@@ -114,30 +87,27 @@ func dropResult(WriteResult) {}
 func (fn *deliverFn) Setup() error { return fn.Writer.Setup() }
 
 // StartBundle forgets what a failed bundle left behind.
-func (fn *deliverFn) StartBundle(ctx context.Context, _ emitStored) error {
+func (fn *deliverFn) StartBundle(ctx context.Context, _ delivered.Emit) error {
 	fn.open = nil
 	return fn.Writer.StartBundle(ctx, dropResult)
 }
 
 // ProcessElement hands the messages of a delivery over.
-func (fn *deliverFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, d Delivery, _ emitStored) error {
+func (fn *deliverFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, d Delivery, _ delivered.Emit) error {
 	for _, m := range d.Messages {
 		if err := fn.Writer.ProcessElement(ctx, pane, w, t, m, dropResult); err != nil {
 			return err
 		}
 	}
-	fn.open = append(fn.open, storedDelivery{d.Handle, &placed.Place{Pane: pane, Window: w, Time: t}})
+	fn.open.Add(d.Handle, placed.Place{Pane: pane, Window: w, Time: t})
 	return nil
 }
 
 // FinishBundle returns when all messages are stored.
-func (fn *deliverFn) FinishBundle(ctx context.Context, emit emitStored) error {
+func (fn *deliverFn) FinishBundle(ctx context.Context, emit delivered.Emit) error {
 	if err := fn.Writer.FinishBundle(ctx, dropResult); err != nil {
 		return err
 	}
-	for _, d := range fn.open {
-		emit(d)
-	}
-	fn.open = nil
+	fn.open.Emit(emit)
 	return nil
 }

@@ -6,7 +6,6 @@ package litegrpcio
 import (
 	"context"
 	"fmt"
-	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -23,25 +22,10 @@ func init() {
 }
 
 // readRowsFn makes Beam rows of messages.
-type readRowsFn struct {
-	Side table.Side
-	Row  *beam.EncodedType // nil for a struct made of the columns
-
-	reader *table.StructReader
-}
-
-// Setup makes the reader of the table.
-func (fn *readRowsFn) Setup() (err error) {
-	var row reflect.Type
-	if fn.Row != nil {
-		row = fn.Row.T
-	}
-	fn.reader, err = fn.Side.StructReader(row)
-	return err
-}
+type readRowsFn struct{ table.RowsSource }
 
 func (fn *readRowsFn) read(ctx context.Context, m *coders.AckableMessage, yield func(row any)) error {
-	if err := fn.reader.ReadStructs(ctx, m.Body, &connector.Envelope{}, yield); err != nil {
+	if err := fn.Reader().ReadStructs(ctx, m.Body, &connector.Envelope{}, yield); err != nil {
 		return fmt.Errorf("litegrpcio.ReadRows: message %s of lite topic %q: %w", m.Handle.MessageID, m.Handle.LiteTopic, err)
 	}
 	return nil
@@ -61,21 +45,11 @@ func (fn *readRowsWithHandlesFn) ProcessElement(ctx context.Context, m coders.Ac
 }
 
 // writeRowsFn makes messages of Beam rows.
-type writeRowsFn struct {
-	Side table.Side
-
-	writer *table.StructWriter
-}
-
-// Setup makes the writer of the table.
-func (fn *writeRowsFn) Setup() (err error) {
-	fn.writer, err = fn.Side.StructWriter()
-	return err
-}
+type writeRowsFn struct{ table.RowsSink }
 
 // ProcessElement emits the message of a row.
 func (fn *writeRowsFn) ProcessElement(ctx context.Context, row beam.X, emit func(Message)) error {
-	m, err := fn.writer.WriteStruct(ctx, row)
+	m, err := fn.Writer().WriteStruct(ctx, row)
 	if err != nil {
 		return fmt.Errorf("litegrpcio.WriteRows: %w", err)
 	}

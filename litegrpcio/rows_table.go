@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/connector"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/delivered"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/table"
 )
 
@@ -74,7 +75,7 @@ func WriteTable(s beam.Scope, createTable string, col beam.PCollection, opts ...
 func writeTable(s beam.Scope, d *table.Declared, col beam.PCollection, opts []WriteOption) beam.PCollection {
 	c := d.Config
 	all := append(writeOptionsOf(c), opts...)
-	if isDelivery(col) {
+	if delivered.Is[Delivery](col) {
 		return WriteDeliveries(s, endpointsOf(c), c.LiteSink.Topic, col, all...)
 	}
 	return Write(s, endpointsOf(c), c.LiteSink.Topic, col, all...)

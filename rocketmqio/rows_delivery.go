@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/delivered"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 )
 
@@ -35,7 +36,7 @@ type Delivery struct {
 func WriteDeliveries(s beam.Scope, nameServers string, col beam.PCollection, opts ...WriteOption) beam.PCollection {
 	s = s.Scope("rocketmqio.WriteDeliveries")
 	cfg, err := newWriteConfig(nameServers, opts)
-	if err == nil && !isDelivery(col) {
+	if err == nil && !delivered.Is[Delivery](col) {
 		err = fmt.Errorf("the input is of type %v: want rocketmqio.Delivery", col.Type())
 	}
 	if err == nil && cfg.Guarantee == ExactlyOnce {
@@ -46,42 +47,14 @@ func WriteDeliveries(s beam.Scope, nameServers string, col beam.PCollection, opt
 	}
 	cfg.SinkID = uuid.NewString()
 	stored := beam.ParDo(s, &deliverFn{bundleWriter: bundleWriter{Config: cfg}}, col)
-	return beam.ParDo(s, handleOfStored, stored)
+	return delivered.Handles(s, stored)
 }
-
-func isDelivery(col beam.PCollection) bool {
-	return col.IsValid() && col.Type().Type() == reflect.TypeFor[Delivery]()
-}
-
-// storedDelivery is a delivery whose messages are stored.
-type storedDelivery struct {
-	Handle coders.ReceiptHandle
-	place  *placed.Place
-}
-
-type emitStored func(storedDelivery)
 
 func init() {
 	beam.RegisterCoder(reflect.TypeFor[Delivery](), encodeDelivery, decodeDelivery)
-	beam.RegisterCoder(reflect.TypeFor[storedDelivery](), encodeStored, decodeStored)
-	placed.Register[storedDelivery, emitStored](func(d *storedDelivery) *placed.Place {
-		p := d.place
-		d.place = nil
-		return p
-	})
 	// By reflection: it is called once for many rows at the best, and what makes
 	// it faster costs the compiler much.
 	beam.RegisterDoFn(&deliverFn{})
-	beam.RegisterFunction(handleOfStored)
-}
-
-func handleOfStored(d storedDelivery) coders.ReceiptHandle { return d.Handle }
-
-func encodeStored(d storedDelivery) ([]byte, error) { return coders.EncodeReceiptHandle(d.Handle) }
-
-func decodeStored(data []byte) (d storedDelivery, err error) {
-	d.Handle, err = coders.DecodeReceiptHandle(data)
-	return d, err
 }
 
 // deliveryWire is a Delivery in the encodings of its parts.
@@ -127,37 +100,34 @@ func decodeDelivery(data []byte) (d Delivery, err error) {
 type deliverFn struct {
 	bundleWriter
 
-	open []storedDelivery
+	open delivered.Open
 }
 
 func dropResult(WriteResult) {}
 
 // StartBundle forgets what a failed bundle left behind.
-func (fn *deliverFn) StartBundle(ctx context.Context, _ emitStored) {
+func (fn *deliverFn) StartBundle(ctx context.Context, _ delivered.Emit) {
 	fn.open = nil
 	fn.bundleWriter.StartBundle(ctx, dropResult)
 }
 
 // ProcessElement hands the messages of a delivery over.
-func (fn *deliverFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, d Delivery, _ emitStored) error {
+func (fn *deliverFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, d Delivery, _ delivered.Emit) error {
 	place := placed.Place{Pane: pane, Window: w, Time: t}
 	for _, m := range d.Messages {
 		if err := fn.add(ctx, &written{m, place}, dropResult); err != nil {
 			return err
 		}
 	}
-	fn.open = append(fn.open, storedDelivery{d.Handle, &place})
+	fn.open.Add(d.Handle, place)
 	return nil
 }
 
 // FinishBundle returns when all messages are stored.
-func (fn *deliverFn) FinishBundle(ctx context.Context, emit emitStored) error {
+func (fn *deliverFn) FinishBundle(ctx context.Context, emit delivered.Emit) error {
 	if err := fn.bundleWriter.FinishBundle(ctx, dropResult); err != nil {
 		return err
 	}
-	for _, d := range fn.open {
-		emit(d)
-	}
-	fn.open = nil
+	fn.open.Emit(emit)
 	return nil
 }

@@ -6,7 +6,6 @@ package rocketmqio
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -22,30 +21,15 @@ func init() {
 }
 
 // readRowsFn makes Beam rows of messages.
-type readRowsFn struct {
-	Side table.Side
-	Row  *beam.EncodedType // nil for a struct made of the columns
-
-	reader *table.StructReader
-}
-
-// Setup makes the reader of the table.
-func (fn *readRowsFn) Setup() (err error) {
-	var row reflect.Type
-	if fn.Row != nil {
-		row = fn.Row.T
-	}
-	fn.reader, err = fn.Side.StructReader(row)
-	return err
-}
+type readRowsFn struct{ table.RowsSource }
 
 // ProcessElement emits the rows of a message.
 func (fn *readRowsFn) ProcessElement(ctx context.Context, m coders.Message, emit func(beam.X)) error {
 	var properties map[string]string
-	if fn.reader.Properties {
+	if fn.Reader().Properties {
 		properties = Outgoing(m).Properties
 	}
-	err := fn.reader.ReadStructs(ctx, m.Body, table.EnvelopeOf(&m, time.Now(), properties), func(row any) { emit(row) })
+	err := fn.Reader().ReadStructs(ctx, m.Body, table.EnvelopeOf(&m, time.Now(), properties), func(row any) { emit(row) })
 	if err != nil {
 		return fmt.Errorf("rocketmqio.ReadRows: %v: %w", m, err)
 	}
@@ -53,21 +37,11 @@ func (fn *readRowsFn) ProcessElement(ctx context.Context, m coders.Message, emit
 }
 
 // writeRowsFn makes messages of Beam rows.
-type writeRowsFn struct {
-	Side table.Side
-
-	writer *table.StructWriter
-}
-
-// Setup makes the writer of the table.
-func (fn *writeRowsFn) Setup() (err error) {
-	fn.writer, err = fn.Side.StructWriter()
-	return err
-}
+type writeRowsFn struct{ table.RowsSink }
 
 // ProcessElement emits the message of a row.
 func (fn *writeRowsFn) ProcessElement(ctx context.Context, row beam.X, emit func(OutgoingMessage)) error {
-	m, err := fn.writer.WriteStruct(ctx, row)
+	m, err := fn.Writer().WriteStruct(ctx, row)
 	if err != nil {
 		return fmt.Errorf("rocketmqio.WriteRows: %w", err)
 	}
