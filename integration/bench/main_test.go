@@ -74,6 +74,14 @@ func TestScaleMeasuresThePointsOfTheDimensionsThatAreAsked(t *testing.T) {
 	if svg, err := os.ReadFile(filepath.Join(dir, "scale-fetch.svg")); err != nil || !bytes.Contains(svg, []byte("pipeline")) {
 		t.Errorf("the plot is no picture of the pipeline: %v", err)
 	}
+	redrawn := filepath.Join(dir, "again.md")
+	if again, err := bench(t, t.Context(), "scale", "--target", "embedded", "--from", file, "--page", redrawn); err != nil || lastLine(again) != lastLine(out) {
+		t.Errorf("the results drawn again: %v, %s", err, lastLine(again))
+	}
+	first, _ := os.ReadFile(page)
+	if second, err := os.ReadFile(redrawn); err != nil || !bytes.Equal(first, second) {
+		t.Errorf("the page drawn again differs: %v\n%s", err, second)
+	}
 	if text, err := os.ReadFile(page); err != nil || !bytes.Contains(text, []byte("![Fetch concurrency](scale-fetch.svg)")) {
 		t.Errorf("the page does not show the plot: %v\n%s", err, text)
 	}

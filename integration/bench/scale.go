@@ -23,6 +23,7 @@ type scaleFlags struct {
 	only              []string
 	messages          int
 	json, plots, page string
+	from              string
 }
 
 func scaleCommand() *cobra.Command {
@@ -38,6 +39,7 @@ func scaleCommand() *cobra.Command {
 	flags.StringVar(&f.json, "json", "", "file for the results, beside the last line of the output")
 	flags.StringVar(&f.plots, "plots", "", "folder for the plots, as SVG")
 	flags.StringVar(&f.page, "page", "", "file of Markdown for the tables, which shows the plots beside it")
+	flags.StringVar(&f.from, "from", "", "measure nothing, but draw plots and page of the results in this file")
 	f.pairsFlag(flags, "pairs of legs at each point")
 	flags.StringVar(&f.target, "target", targetReal, "real or embedded")
 	f.profileFlags(flags)
@@ -61,6 +63,13 @@ func (f *scaleFlags) dimensions() ([]scalebench.Dimension, error) {
 // run tells what was measured even if not all of it was, as after an interrupt;
 // plots and page are not of interrupted runs.
 func (f *scaleFlags) run(ctx context.Context, c *console) error {
+	if f.from != "" {
+		report, err := scalebench.Read(f.from)
+		if err != nil {
+			return fmt.Errorf("--from: %w", err)
+		}
+		return errors.Join(f.draw(report), f.write(c, report))
+	}
 	profiles := profile.New(f.cpuProfile, f.memProfile)
 	report, err := f.measurement(c).all(ctx, c, f.target, profiles)
 	if ctx.Err() != nil {

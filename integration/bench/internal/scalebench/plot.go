@@ -48,7 +48,7 @@ func (c *Curve) plot(file string) error {
 	p := plot.New()
 	style(p)
 	p.Title.Text = c.Dimension.Title
-	p.X.Label.Text, p.Y.Label.Text = c.Dimension.Axis, "messages received and acknowledged per second"
+	p.X.Label.Text, p.Y.Label.Text = c.Dimension.Axis, "messages per second" // longer than the axis it would shrink the plot
 	p.X.Scale = plot.LogScale{}
 	p.X.Tick.Marker = plot.ConstantTicks(c.valueTicks())
 	p.Add(plotter.NewGrid())
@@ -150,7 +150,7 @@ func style(p *plot.Plot) {
 		f.Variant = "Sans"
 	}
 	p.Title.Padding = 2 * vg.Millimeter
-	p.Legend.Top, p.Legend.Padding = true, vg.Millimeter
+	p.Legend.Top, p.Legend.Left, p.Legend.Padding = true, true, vg.Millimeter
 }
 
 func writeSVG(file string, p *plot.Plot) error {

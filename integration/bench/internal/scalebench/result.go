@@ -4,8 +4,10 @@
 package scalebench
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/comparison"
@@ -22,6 +24,25 @@ type Result struct {
 	Curves map[string]*Curve `json:"curves"`
 	// Skipped are reasons, by the name of the dimension.
 	Skipped map[string]string `json:"skipped,omitempty"`
+}
+
+// Read reads what [comparison.Report.WriteJSON] wrote.
+func Read(file string) (report comparison.Report[Result], err error) {
+	line, err := os.ReadFile(file)
+	if err != nil {
+		return report, err
+	}
+	if err := json.Unmarshal(line, &report); err != nil {
+		return report, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, r := range []*Result{report.Real, report.Embedded} {
+		for _, d := range Plan(1) {
+			if r != nil && r.Curves[d.Name] != nil {
+				r.Curves[d.Name].Dimension = d
+			}
+		}
+	}
+	return report, nil
 }
 
 // Curve is one dimension.
