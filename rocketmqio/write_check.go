@@ -153,6 +153,9 @@ func checkDelay(m *OutgoingMessage, transactional bool) error {
 	return nil
 }
 
+// propertiesRoom is enough for what most messages have.
+const propertiesRoom = 128
+
 // writeProperties writes what is sent of m's fields but the unique key, and says if
 // it is too much with that. size is the sum.
 func (m *OutgoingMessage) writeProperties(w *remoting.PropertyWriter) (size int, err error) {
@@ -161,6 +164,7 @@ func (m *OutgoingMessage) writeProperties(w *remoting.PropertyWriter) (size int,
 			err = e
 		}
 	}
+	w.Grow(propertiesRoom)
 	for name, value := range m.Properties {
 		add(name, value)
 	}

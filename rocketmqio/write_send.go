@@ -42,7 +42,7 @@ func (s *writeSession) convert(ctx context.Context, el *written) (*outgoing, err
 		m.Tag = s.cfg.Tag
 	}
 	if m.UniqueKey == "" {
-		m.UniqueKey = s.keys.next(time.Now())
+		m.UniqueKey = s.client.NewUniqueKey()
 	}
 	if err := checkMessage(m, s.cfg.MaxBody, s.cfg.Guarantee == ExactlyOnce); err != nil {
 		return nil, err
@@ -80,9 +80,18 @@ func (s *writeSession) assign(ctx context.Context, m *OutgoingMessage, o *outgoi
 	case m.DelayLevel > 0 || !m.DeliverAt.IsZero():
 		o.lane = asyncsink.Lane{Key: "delayed/" + m.Topic, MaxBatch: 1}
 	default:
-		o.lane = asyncsink.Lane{Key: "plain/" + m.Topic}
+		o.lane = s.plainLane(m.Topic)
 	}
 	return nil
+}
+
+// plainLane is that of messages that may go to any queue, beside all others of
+// their topic.
+func (s *writeSession) plainLane(topic string) asyncsink.Lane {
+	if topic == s.cfg.Topic {
+		return s.plain
+	}
+	return asyncsink.Lane{Key: "plain/" + topic}
 }
 
 // fixedQueue waits for the topic's route as long as a send would.

@@ -43,7 +43,7 @@ type writeSession struct {
 	client *remoting.Client
 	routes *writeRoutes
 	sink   *messageSink
-	keys   *uniqueKeys
+	plain  asyncsink.Lane // of the sink's own topic
 	stats  writeStats
 }
 
@@ -62,7 +62,7 @@ func openWriteSession(cfg writeConfig) (*writeSession, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rocketmqio.Write: %w", err)
 	}
-	s := &writeSession{cfg: cfg, log: beamlog.Logger("rocketmq sink").With("group", cfg.Group), client: client, keys: newUniqueKeys()}
+	s := &writeSession{cfg: cfg, log: beamlog.Logger("rocketmq sink").With("group", cfg.Group), client: client, plain: asyncsink.Lane{Key: "plain/" + cfg.Topic}}
 	s.routes = newWriteRoutes(client)
 	strategy, err := cfg.strategy()
 	if err != nil {

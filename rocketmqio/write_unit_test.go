@@ -241,20 +241,13 @@ func TestAnswersAreJudged(t *testing.T) {
 	}
 }
 
-func TestUniqueKeysDiffer(t *testing.T) {
-	keys, seen := newUniqueKeys(), map[string]bool{}
-	now := time.Now()
-	for range 200_000 {
-		key := keys.next(now)
-		if seen[key] || len(key) != 32 {
-			t.Fatalf("key %s came before, or is no key", key)
-		}
-		seen[key] = true
-	}
-}
-
 func BenchmarkConvert(b *testing.B) {
-	s := &writeSession{keys: newUniqueKeys(), cfg: writeConfig{Topic: "t", MaxBody: DefaultMaxBody}}
+	client, err := remoting.NewClient(remoting.Config{NameServers: "127.0.0.1:1"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer client.Close()
+	s := &writeSession{client: client, cfg: writeConfig{Topic: "t", MaxBody: DefaultMaxBody}}
 	body := make([]byte, 1024)
 	b.ReportAllocs()
 	for b.Loop() {

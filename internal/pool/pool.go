@@ -32,7 +32,8 @@ type entry[V any] struct {
 	value  V
 	err    error
 	users  int
-	timer  *time.Timer
+	timer  *time.Timer // nil until there was no user for the first time
+	due    time.Time   // when to close, while there is no user
 }
 
 // New makes a pool whose values are closed, with the function given, when they
@@ -44,7 +45,7 @@ func New[K comparable, V any](idle func(V) time.Duration, close func(V)) *Pool[K
 }
 
 // Acquire returns the value of key, opening it if it is not there, and a
-// function that must be called once when the value is no longer used. Callers
+// function to call when the value is no longer used; calling it twice is once. Callers
 // that come while it is being opened wait for it. open runs apart from ctx, so
 // that a caller who leaves does not spoil it for the others; it must have a
 // bound of its own. Its error goes to all who wait, and the next Acquire tries
@@ -61,22 +62,23 @@ func (p *Pool[K, V]) Acquire(ctx context.Context, key K, open func(context.Conte
 	e.users++
 	if e.timer != nil {
 		e.timer.Stop()
-		e.timer = nil
 	}
 	p.mu.Unlock()
 
 	var none V
+	held := true
+	release := func() { p.release(key, e, &held) }
 	select {
 	case <-e.opened:
 	case <-ctx.Done():
-		p.release(key, e)
+		release()
 		return none, nil, context.Cause(ctx)
 	}
 	if e.err != nil {
-		p.release(key, e)
+		release()
 		return none, nil, e.err
 	}
-	return e.value, sync.OnceFunc(func() { p.release(key, e) }), nil
+	return e.value, release, nil
 }
 
 func (p *Pool[K, V]) open(ctx context.Context, key K, e *entry[V], open func(context.Context) (V, error)) {
@@ -96,10 +98,14 @@ func (p *Pool[K, V]) calm() {
 	p.settled.Broadcast()
 }
 
-// release gives one use back; after the last, the timer runs.
-func (p *Pool[K, V]) release(key K, e *entry[V]) {
+// release gives one use back, if it is held; after the last, the timer runs.
+func (p *Pool[K, V]) release(key K, e *entry[V], held *bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !*held {
+		return
+	}
+	*held = false
 	e.users--
 	if e.users > 0 || p.entries[key] != e {
 		return
@@ -108,7 +114,12 @@ func (p *Pool[K, V]) release(key K, e *entry[V]) {
 	if e.isOpen() && e.err == nil {
 		idle = p.idle(e.value)
 	}
-	e.timer = time.AfterFunc(idle, func() { p.expire(key, e) })
+	e.due = time.Now().Add(idle)
+	if e.timer == nil {
+		e.timer = time.AfterFunc(idle, func() { p.expire(key, e) })
+	} else {
+		e.timer.Reset(idle)
+	}
 }
 
 // isOpen says that the opening has ended.
@@ -121,10 +132,11 @@ func (e *entry[V]) isOpen() bool {
 	}
 }
 
-// expire closes e unless somebody took it in the meantime.
+// expire closes e unless somebody took it in the meantime, or had it and gave it
+// back: then the timer has been set anew.
 func (p *Pool[K, V]) expire(key K, e *entry[V]) {
 	p.mu.Lock()
-	if e.users > 0 || p.entries[key] != e {
+	if e.users > 0 || p.entries[key] != e || time.Now().Before(e.due) {
 		p.mu.Unlock()
 		return
 	}

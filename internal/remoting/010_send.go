@@ -99,10 +99,10 @@ func (c *Client) sendOne(ctx context.Context, q Queue, group string, m *OutMessa
 // prepare makes of m what is sent.
 func (c *Client) prepare(m *OutMessage, group string) (key string, e BatchEntry, sysFlag int32, err error) {
 	if key = m.UniqueKey; key == "" {
-		key = c.keys.next(time.Now())
+		key = c.NewUniqueKey()
 	}
 	var w PropertyWriter
-	w.b.Grow(len(m.Properties) + len(PropertyUniqueKey) + len(key) + 2)
+	w.Grow(len(m.Properties) + len(PropertyUniqueKey) + len(key) + 2)
 	w.b.WriteString(string(m.Properties))
 	err = w.Add(PropertyUniqueKey, key)
 	if m.Half {

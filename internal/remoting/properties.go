@@ -121,13 +121,15 @@ func (w *PropertyWriter) Add(name, value string) error {
 	case value == "":
 		return nil
 	}
-	w.b.Grow(len(name) + len(value) + len(nameEnd) + len(valueEnd))
 	w.b.WriteString(name)
 	w.b.WriteString(nameEnd)
 	w.b.WriteString(value)
 	w.b.WriteString(valueEnd)
 	return nil
 }
+
+// Grow makes room for n bytes more.
+func (w *PropertyWriter) Grow(n int) { w.b.Grow(n) }
 
 // Len is how many bytes were written.
 func (w *PropertyWriter) Len() int { return w.b.Len() }

@@ -6,8 +6,6 @@ package remoting
 import (
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/hex"
-	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -40,9 +38,25 @@ func (u *uniqueKeys) next(now time.Time) string {
 		}
 		at := time.UnixMilli(int64(next >> 16)).In(now.Location())
 		month := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, at.Location())
-		b := append(make([]byte, 0, 16), u.client[:]...)
-		b = binary.BigEndian.AppendUint32(b, uint32(at.Sub(month).Milliseconds()))
-		b = binary.BigEndian.AppendUint16(b, uint16(next))
-		return strings.ToUpper(hex.EncodeToString(b))
+		var b [16]byte
+		copy(b[:], u.client[:])
+		binary.BigEndian.PutUint32(b[10:], uint32(at.Sub(month).Milliseconds()))
+		binary.BigEndian.PutUint16(b[14:], uint16(next))
+		return upperHex(b)
 	}
 }
+
+// upperHex spares what strings.ToUpper(hex.EncodeToString(b[:])) allocates for each
+// message.
+func upperHex(b [16]byte) string {
+	const digits = "0123456789ABCDEF"
+	var text [2 * len(b)]byte
+	for i, x := range b {
+		text[2*i], text[2*i+1] = digits[x>>4], digits[x&15]
+	}
+	return string(text[:])
+}
+
+// NewUniqueKey makes the id of a message, 32 hexadecimal digits, for those who must
+// know it before they send.
+func (c *Client) NewUniqueKey() string { return c.keys.next(time.Now()) }
