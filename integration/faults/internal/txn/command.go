@@ -22,6 +22,7 @@ func Command(ctx context.Context, args []string) int {
 	realN := f.Int("real-n", 3000, "messages, on a real RocketMQ; 0 leaves it out")
 	realKills := f.Int("real-kills", 12, "workers that are killed, on a real RocketMQ")
 	seed := f.Uint64("seed", uint64(rand.Uint32()), "seed of the random moments")
+	onFlink := f.Bool("flink", false, "run the row on Flink alone, with n messages, checkpoints each 2 s, and a failure in the middle")
 	_ = f.Parse(args) // ends the process by itself
 	o := Options{Messages: *n, Kills: *kills, Seed: *seed, Log: func(format string, args ...any) { fmt.Printf("  "+format+"\n", args...) }}
 	good := true
@@ -29,6 +30,11 @@ func Command(ctx context.Context, args []string) int {
 		line, _ := json.Marshal(v) // has nothing that cannot be written
 		fmt.Println(string(line))
 		good = good && v.OK(random)
+	}
+	if *onFlink {
+		v := Flink(ctx, o)
+		show(v, false)
+		return exitCode(good && len(v.Kills) > 0) // a run without the failure shows nothing of it
 	}
 	show(Embedded(ctx, o), false)
 	random := o
@@ -40,10 +46,14 @@ func Command(ctx context.Context, args []string) int {
 		o.Messages, o.Kills = *realN, *realKills
 		good = onReal(ctx, o, show) && good
 	}
-	if !good {
-		return 1
+	return exitCode(good)
+}
+
+func exitCode(good bool) int {
+	if good {
+		return 0
 	}
-	return 0
+	return 1
 }
 
 // onReal runs the rows on a real RocketMQ, if there can be one.

@@ -47,6 +47,7 @@ type Verdict struct {
 	Kills    map[string]int `json:"kills"` // by step
 	Workers  int            `json:"workers"`
 	Seconds  float64        `json:"seconds"`
+	Prepared int            `json:"prepared,omitempty"` // half messages, where they are counted
 	Error    string         `json:"error,omitempty"`
 }
 
