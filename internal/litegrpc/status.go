@@ -146,6 +146,8 @@ var codeClasses = map[v2.Code]Class{
 	v2.Code_VERSION_UNSUPPORTED:                 Permanent,
 }
 
+const tooOld = "check the versions of proxy and broker: lite topics need RocketMQ 5.5 or later"
+
 // hints say what to check at a code.
 var hints = map[v2.Code]string{
 	v2.Code_UNAUTHORIZED:                        "check access key, secret key and the permissions of that user",
@@ -157,6 +159,9 @@ var hints = map[v2.Code]string{
 	v2.Code_LITE_TOPIC_QUOTA_EXCEEDED:           "the broker's quota of lite topics is used up (maxLmqConsumeQueueNum)",
 	v2.Code_LITE_SUBSCRIPTION_QUOTA_EXCEEDED:    "the broker's quota of lite subscriptions is used up (maxLiteSubscriptionCount)",
 	v2.Code_MESSAGE_PROPERTY_CONFLICT_WITH_TYPE: "check the topic's message.type",
+	v2.Code_NOT_IMPLEMENTED:                     tooOld,
+	v2.Code_UNSUPPORTED:                         tooOld,
+	v2.Code_VERSION_UNSUPPORTED:                 tooOld,
 }
 
 // answered judges a status that the server gave; nil if it was a success.
@@ -242,7 +247,7 @@ func failed(op string, err error) error {
 	case codes.Unauthenticated, codes.PermissionDenied:
 		out.Class, out.Hint = Permanent, hints[v2.Code_UNAUTHORIZED]
 	case codes.Unimplemented:
-		out.Class, out.Hint = Permanent, "the endpoint is no RocketMQ 5.x proxy, or one too old for lite topics (5.4 or later is needed)"
+		out.Class, out.Hint = Permanent, "the endpoint is no RocketMQ 5.x proxy, or one too old: "+tooOld
 	case codes.ResourceExhausted:
 		out.Class = Throttled
 		if strings.Contains(s.Message(), "larger than max") {
