@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,12 +32,15 @@ func brokerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: brokerName + " leg...", Hidden: true, Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, legs []string) error {
+			var topics []string
 			opts := []embedded.Option{embedded.WithLiteTopicQuota(mostLiteTopics)}
 			for _, leg := range legs {
-				opts = append(opts, embedded.WithLiteTopic(litebench.Topic(leg)),
-					embedded.WithWildcardGroup(litebench.Group(leg), litebench.Topic(leg)))
+				if topic := litebench.Topic(leg); !slices.Contains(topics, topic) {
+					topics = append(topics, topic)
+				}
+				opts = append(opts, embedded.WithWildcardGroup(litebench.Group(leg), litebench.Topic(leg)))
 			}
-			b := embedded.Start(context.WithoutCancel(c.Context()), opts...)
+			b := embedded.Start(context.WithoutCancel(c.Context()), append([]embedded.Option{embedded.WithLiteTopic(topics...)}, opts...)...)
 			defer b.Close()
 			fmt.Fprintln(c.OutOrStdout(), b.Endpoints())
 			_, err := io.Copy(io.Discard, c.InOrStdin())

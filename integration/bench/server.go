@@ -22,7 +22,7 @@ type server struct {
 // target is a kind of server.
 type target struct {
 	name string
-	// lite starts one with a main topic and a group for each leg.
+	// lite starts one with the main topics and the groups of these legs.
 	lite func(ctx context.Context, legs []string) (*server, error)
 	// normal starts one with normal topics of so many queues.
 	normal func(ctx context.Context, queues int, topics []string) (*server, error)
@@ -52,10 +52,16 @@ func startReal(ctx context.Context, legs []string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	created := make(map[string]bool)
 	for _, leg := range legs {
-		err := mq.CreateTopic(ctx, litebench.Topic(leg), realmq.Lite, realmq.Queues(1))
+		topic := litebench.Topic(leg)
+		var err error
+		if !created[topic] {
+			err = mq.CreateTopic(ctx, topic, realmq.Lite, realmq.Queues(1))
+			created[topic] = true
+		}
 		if err == nil {
-			err = mq.CreateGroup(ctx, litebench.Group(leg), realmq.LiteBind(litebench.Topic(leg)), realmq.Wildcard())
+			err = mq.CreateGroup(ctx, litebench.Group(leg), realmq.LiteBind(topic), realmq.Wildcard())
 		}
 		if err != nil {
 			return nil, errors.Join(err, mq.Close())

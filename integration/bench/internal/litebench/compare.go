@@ -18,7 +18,9 @@ const WarmUp = "warm-up"
 
 // Comparison says how the two sides are compared.
 type Comparison struct {
-	// Name begins the names of the legs. May be empty.
+	// Name begins the names of the legs, which then share a topic and what lies in
+	// it, each with a group of its own: a broker keeps a file open for each lite
+	// topic. Without a name each leg has a topic of its own.
 	Name string
 	Load Load
 	// Endpoints are those of a server where the topics and groups of Legs exist.
@@ -32,11 +34,12 @@ type Comparison struct {
 	// Log is told of progress.
 	Log *slog.Logger
 
-	legs map[comparison.Side]*Leg // of the pair under way
+	legs   map[comparison.Side]*Leg // of the pair under way
+	loaded *Leg                     // the one that loaded what all share
 }
 
-// Legs are the names of the legs: each needs a main topic and a group of its own
-// before it begins.
+// Legs are the names of the legs: each needs its [Topic] and a [Group] of its own
+// that is bound to it before it begins.
 func (c *Comparison) Legs() []string {
 	var names []string
 	for i := range c.Pairs {
@@ -82,6 +85,11 @@ func (c *Comparison) preparePair(ctx context.Context, pair int) error {
 	for _, side := range comparison.Order(pair) {
 		c.legs[side] = NewLeg(c.Load, c.Endpoints, c.legName(pair, side))
 		c.legs[side].Runner = c.Runner
+		if c.Name != "" && c.loaded != nil {
+			c.legs[side].ids = c.loaded.ids
+			continue
+		}
+		c.loaded = c.legs[side]
 		if err := c.prepare(ctx, c.legs[side]); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ package litebench
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"runtime"
 	"time"
 
@@ -42,8 +43,8 @@ const (
 	legTimeout   = 3 * time.Minute
 )
 
-// Leg is one run: a main topic with a group bound to it that nobody used
-// before.
+// Leg is one run: a group that nobody used before, and the main topic that it is
+// bound to.
 type Leg struct {
 	Load
 	Endpoints, Name string
@@ -58,8 +59,17 @@ func NewLeg(load Load, endpoints, name string) *Leg {
 	return &Leg{Load: load, Endpoints: endpoints, Name: name, ids: newIDs()}
 }
 
-// Topic is the main topic of a leg by its name.
-func Topic(name string) string { return "bench-" + name }
+// Topic is the main topic of a leg by its name. The legs of a comparison that has
+// a name share one.
+func Topic(name string) string {
+	if shared := sharedTopic.FindStringSubmatch(name); shared != nil {
+		name = shared[1]
+	}
+	return "bench-" + name
+}
+
+// sharedTopic are the names that [Comparison.Legs] gives.
+var sharedTopic = regexp.MustCompile(`^(.+)-[0-9]+-(?:raw|pipeline)$`)
 
 // Group is the consumer group of a leg by its name.
 func Group(name string) string { return "bench-" + name + "-group" }

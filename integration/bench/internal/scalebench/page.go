@@ -34,8 +34,8 @@ func (r *Result) WritePage(file string, dimensions []Dimension, target string) e
 
 func (r *Result) markdown(dimensions []Dimension, target string) string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Measured on %s, target %s, in %.0f s: %d processors (%s), load average %.1f before and %.1f after; medians of %d pairs of runs.\n",
-		r.When, target, r.Seconds, r.Processors, r.System, r.LoadBefore, r.LoadAfter, r.Pairs)
+	fmt.Fprintf(&b, "Measured on %s, target %s, in %.0f s: %d processors (%s), load average %.1f before and %.1f after. Speeds are medians of the pairs of runs.\n",
+		r.When, target, r.Seconds, r.Processors, r.System, r.LoadBefore, r.LoadAfter)
 	for _, d := range dimensions {
 		if why, ok := r.Skipped[d.Name]; ok {
 			fmt.Fprintf(&b, "\n### %s\n\nNot measured: %s\n", d.Title, why)

@@ -77,14 +77,14 @@ func measured(p Point, pairs []comparison.Pair) Measured {
 func (m Measured) row(d Dimension) []string {
 	number := func(v float64) string { return fmt.Sprintf("%.0f", v) }
 	bounds := func(low, high float64) string { return fmt.Sprintf("%.0f–%.0f", low, high) }
-	return []string{d.label(m.Value), fmt.Sprint(m.Messages),
+	return []string{d.label(m.Value), fmt.Sprint(m.Messages), fmt.Sprint(m.Pairs),
 		number(m.RawPerS), bounds(m.MinRawPerS, m.MaxRawPerS), number(m.PipelinePerS), bounds(m.MinPipelinePerS, m.MaxPipelinePerS),
 		fmt.Sprintf("%.2f", m.Ratio), fmt.Sprintf("%.2f–%.2f", m.MinRatio, m.MaxRatio),
 		number(m.RawCPUMicros), number(m.PipelineCPUMicros)}
 }
 
 func (d Dimension) head() []string {
-	return []string{d.Column, "messages", "raw /s", "from–to", "pipeline /s", "from–to", "ratio", "from–to", "raw CPU µs", "pipeline CPU µs"}
+	return []string{d.Column, "messages", "pairs", "raw /s", "from–to", "pipeline /s", "from–to", "ratio", "from–to", "raw CPU µs", "pipeline CPU µs"}
 }
 
 // WriteTable writes a curve, for people.

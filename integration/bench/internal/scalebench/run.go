@@ -18,7 +18,7 @@ import (
 type Run struct {
 	Dimensions []Dimension
 	Pairs      int
-	// Endpoints are those of a server with the topics and groups of Legs.
+	// Endpoints are those of a server with topics and groups for Legs.
 	Endpoints string
 	// Runner gives the runner of a point's pipelines; nil is prism in this
 	// process. Not called where it is nil itself.
@@ -28,7 +28,7 @@ type Run struct {
 	Log    *slog.Logger
 }
 
-// Legs are the names of all legs: each needs a main topic and a group of its own.
+// Legs are the names of all legs, see [litebench.Comparison.Legs].
 func (r *Run) Legs() []string {
 	legs := []string{litebench.WarmUp}
 	for _, d := range r.Dimensions {
