@@ -16,9 +16,10 @@ import (
 type Reader struct {
 	parts
 	skip bool
-	// Properties says that a column holds the properties, which need not be
-	// gathered otherwise.
-	Properties bool
+	// Metadata says that a column holds something beside the body: otherwise the
+	// envelope may be nil. Properties says that one holds the properties, which
+	// need not be gathered otherwise.
+	Metadata, Properties bool
 }
 
 // Reader makes the reader of a table.
@@ -27,8 +28,9 @@ func (s *Side) Reader() (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	hasMetadata := slices.ContainsFunc(p.columns, func(c sqltype.Column) bool { return c.Metadata != "" })
 	hasProperties := slices.ContainsFunc(p.columns, func(c sqltype.Column) bool { return c.Metadata == "properties" })
-	return &Reader{parts: p, skip: s.SkipErrors, Properties: hasProperties}, nil
+	return &Reader{parts: p, skip: s.SkipErrors, Metadata: hasMetadata, Properties: hasProperties}, nil
 }
 
 // Columns are those of the rows.

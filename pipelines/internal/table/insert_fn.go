@@ -38,6 +38,7 @@ type inserting struct {
 	Place string
 
 	run *table.Inserter
+	id  []byte // of the message at hand
 }
 
 // Setup makes the statement ready to work.
@@ -48,12 +49,16 @@ func (fn *inserting) Setup() (err error) {
 
 // fromNormal works on a message of a normal topic.
 func (fn *inserting) fromNormal(ctx context.Context, m *coders.Message, yield func(row int, out table.Message)) error {
-	var properties map[string]string
-	if fn.run.Properties {
-		properties = rocketmqio.Outgoing(*m).Properties
+	var e *connector.Envelope
+	if fn.run.Metadata {
+		var properties map[string]string
+		if fn.run.Properties {
+			properties = rocketmqio.Outgoing(*m).Properties
+		}
+		e = table.EnvelopeOf(m, time.Now(), properties)
 	}
 	n := 0
-	err := fn.run.Insert(ctx, m.Body, table.EnvelopeOf(m, time.Now(), properties), func(out table.Message) { yield(n, out); n++ })
+	err := fn.run.Insert(ctx, m.Body, e, func(out table.Message) { yield(n, out); n++ })
 	if err != nil {
 		return fmt.Errorf("%v: %w", m, err)
 	}
@@ -70,7 +75,8 @@ func (fn *inserting) fromLite(ctx context.Context, m *coders.AckableMessage, yie
 	return nil
 }
 
-func (fn *inserting) normal(id string, row int, m table.Message) rocketmqio.OutgoingMessage {
+// normal makes the message of a row. id is that of the message it comes from.
+func normal[ID string | []byte](fn *inserting, id ID, row int, m table.Message) rocketmqio.OutgoingMessage {
 	return rocketmqio.OutgoingMessage{Body: m.Body, Keys: m.Keys, Tag: m.Tag, UniqueKey: idOf(fn.Place, id, row)}
 }
 
@@ -83,8 +89,8 @@ type normalToNormalFn struct{ inserting }
 
 // ProcessElement emits a message for each row that is selected.
 func (fn *normalToNormalFn) ProcessElement(ctx context.Context, m coders.Message, emit func(rocketmqio.OutgoingMessage)) error {
-	id := idOfNormal(&m)
-	return fn.fromNormal(ctx, &m, func(row int, out table.Message) { emit(fn.normal(id, row, out)) })
+	fn.id = appendID(fn.id[:0], &m)
+	return fn.fromNormal(ctx, &m, func(row int, out table.Message) { emit(normal(&fn.inserting, fn.id, row, out)) })
 }
 
 // normalToLiteFn writes rows of normal topics to a lite one.
@@ -100,7 +106,7 @@ type liteToNormalFn struct{ inserting }
 
 // ProcessElement emits a message for each row that is selected.
 func (fn *liteToNormalFn) ProcessElement(ctx context.Context, m coders.AckableMessage, emit func(rocketmqio.OutgoingMessage)) error {
-	return fn.fromLite(ctx, &m, func(row int, out table.Message) { emit(fn.normal(m.Handle.MessageID, row, out)) })
+	return fn.fromLite(ctx, &m, func(row int, out table.Message) { emit(normal(&fn.inserting, m.Handle.MessageID, row, out)) })
 }
 
 // liteToNormalAckFn does so for messages that are then acknowledged.
@@ -110,7 +116,7 @@ type liteToNormalAckFn struct{ inserting }
 func (fn *liteToNormalAckFn) ProcessElement(ctx context.Context, m coders.AckableMessage, emit func(rocketmqio.Delivery)) error {
 	d := rocketmqio.Delivery{Handle: m.Handle}
 	err := fn.fromLite(ctx, &m, func(row int, out table.Message) {
-		d.Messages = append(d.Messages, fn.normal(m.Handle.MessageID, row, out))
+		d.Messages = append(d.Messages, normal(&fn.inserting, m.Handle.MessageID, row, out))
 	})
 	if err != nil {
 		return err

@@ -57,9 +57,10 @@ type normalToNormalTrackedFn struct{ inserting }
 
 // ProcessElement emits a message for each row that is selected, and a note.
 func (fn *normalToNormalTrackedFn) ProcessElement(ctx context.Context, m coders.Message, emit func(rocketmqio.OutgoingMessage), tell func(note)) error {
-	id, at, rows := idOfNormal(&m), rocketmqio.PositionOf(m), 0
+	at, rows := rocketmqio.PositionOf(m), 0
+	fn.id = appendID(fn.id[:0], &m)
 	err := fn.fromNormal(ctx, &m, func(row int, out table.Message) {
-		o := fn.normal(id, row, out)
+		o := normal(&fn.inserting, fn.id, row, out)
 		o.Source = &at
 		emit(o)
 		rows++

@@ -10,21 +10,19 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 )
 
-// idOfNormal is an id of a message that is the same each time it is read, and
+// appendID appends an id of a message that is the same each time it is read, and
 // another for what stands in its place when the topic is made anew.
-func idOfNormal(m *coders.Message) string {
-	var room [160]byte
-	b := append(room[:0], m.Broker...)
+func appendID(b []byte, m *coders.Message) []byte {
+	b = append(b, m.Broker...)
 	b = append(append(b, '/'), m.MessageID...)
 	b = append(append(b, '/'), m.UniqueKey...)
-	b = strconv.AppendInt(append(b, '/'), m.StoreTime.UnixMilli(), 36)
-	return string(b)
+	return strconv.AppendInt(append(b, '/'), m.StoreTime.UnixMilli(), 36)
 }
 
 // idOf is the unique key of a message that is written: the same when a runner
 // repeats a bundle, so that consumers can drop repetitions. It looks as the ids
 // of producers do.
-func idOf(statement, message string, row int) string {
+func idOf[ID string | []byte](statement string, message ID, row int) string {
 	var room [320]byte
 	b := append(room[:0], statement...)
 	b = append(append(b, '/'), message...)
