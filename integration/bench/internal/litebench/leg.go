@@ -28,6 +28,14 @@ type Load struct {
 	Shards int
 }
 
+// batch is how many messages a receive asks for. An answer that is larger than
+// the 16 MiB that RocketMQ's remoting frames hold breaks the connection between
+// proxy and broker.
+func (l Load) batch() int {
+	const mostBytes = 12 << 20
+	return max(min(perRequest, mostBytes/max(l.Body, 1)), 1)
+}
+
 func (l Load) measured() int {
 	if l.Measured == 0 {
 		return l.Messages
@@ -37,7 +45,7 @@ func (l Load) measured() int {
 
 // The settings that both sides share.
 const (
-	perRequest   = 32               // messages in a receive, entries in an ack
+	perRequest   = 32               // messages in a receive, unless they are large, and entries in an ack
 	invisibility = 60 * time.Second // longer than a leg, so that nothing comes twice
 	longPoll     = 5 * time.Second  // the least that proxies wait
 	legTimeout   = 3 * time.Minute

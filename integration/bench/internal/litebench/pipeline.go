@@ -56,7 +56,7 @@ func (l *Leg) pipeline(ctx context.Context, t *tally) error {
 
 func (l *Leg) readOptions() []litegrpcio.ReadOption {
 	options := []litegrpcio.ReadOption{
-		litegrpcio.ReadFetchConcurrency(l.Concurrency), litegrpcio.ReadMaxMessageNum(perRequest), litegrpcio.ReadShards(max(l.Shards, 1)),
+		litegrpcio.ReadFetchConcurrency(l.Concurrency), litegrpcio.ReadMaxMessageNum(l.batch()), litegrpcio.ReadShards(max(l.Shards, 1)),
 		litegrpcio.ReadInvisibleDuration(invisibility), litegrpcio.ReadAwaitDuration(longPoll), litegrpcio.ReadMaxDuration(legTimeout),
 	}
 	if l.Runner == nil {

@@ -47,7 +47,7 @@ func (l *Leg) raw(ctx context.Context, t *tally) error {
 
 func (l *Leg) rawLoop(ctx context.Context, s *rawSession, t *tally) error {
 	for ctx.Err() == nil {
-		messages, err := s.receive(ctx, t)
+		messages, err := s.receive(ctx, l.batch(), t)
 		if err == nil && len(messages) > 0 {
 			t.call(len(messages))
 			err = s.ack(ctx, messages, func(id string) { t.ack(l.ids.number(id)) })
@@ -59,11 +59,11 @@ func (l *Leg) rawLoop(ctx context.Context, s *rawSession, t *tally) error {
 	return nil
 }
 
-func (s *rawSession) receive(ctx context.Context, t *tally) ([]*v2.Message, error) {
+func (s *rawSession) receive(ctx context.Context, most int, t *tally) ([]*v2.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*longPoll)
 	defer cancel()
 	stream, err := s.stub.ReceiveMessage(ctx, &v2.ReceiveMessageRequest{
-		Group: s.group, BatchSize: perRequest, FilterExpression: everything(),
+		Group: s.group, BatchSize: int32(most), FilterExpression: everything(),
 		MessageQueue:      &v2.MessageQueue{Topic: s.topic, Id: -1, Permission: v2.Permission_READ, Broker: s.broker},
 		InvisibleDuration: durationpb.New(invisibility), LongPollingTimeout: durationpb.New(longPoll),
 	})
