@@ -38,13 +38,16 @@ func (r *Result) markdown(dimensions []Dimension, target string) string {
 		r.When, target, r.Seconds, r.Processors, r.System, r.LoadBefore, r.LoadAfter)
 	for _, d := range dimensions {
 		if why, ok := r.Skipped[d.Name]; ok {
-			fmt.Fprintf(&b, "\n### %s\n\nNot measured: %s\n", d.Title, why)
+			fmt.Fprintf(&b, "\n### %s\n\nNot measured, or not to the end: %s\n", d.Title, why)
 		}
 		curve, ok := r.Curves[d.Name]
 		if !ok {
 			continue
 		}
-		fmt.Fprintf(&b, "\n### %s\n\n![%s](%s)\n\n", d.Title, d.Title, plotName(d))
+		if _, incomplete := r.Skipped[d.Name]; !incomplete {
+			fmt.Fprintf(&b, "\n### %s\n", d.Title)
+		}
+		fmt.Fprintf(&b, "\n![%s](%s)\n\n", d.Title, plotName(d))
 		row(&b, d.head())
 		fmt.Fprintln(&b, strings.Repeat("|--:", len(d.head()))+"|")
 		for _, p := range curve.Points {

@@ -53,9 +53,9 @@ func (e *SkippedError) Error() string { return e.Reason.Error() }
 // Unwrap is the reason.
 func (e *SkippedError) Unwrap() error { return e.Reason }
 
-// Measure measures all points. A dimension that fails is left out of the result,
-// which says why, and makes an error of the end; the others are measured. Of what
-// ctx ends, the points so far are in the result. Tell is called with each curve
+// Measure measures all points. A dimension that fails ends there: the result has
+// its points so far and says why, which is an error at the end; the others are
+// measured. Of what ctx ends, too, the points so far are in the result. Tell is called with each curve
 // that is complete.
 func (r *Run) Measure(ctx context.Context, tell func(*Curve) error) (*Result, error) {
 	result := &Result{Machine: machineNow(), Pairs: r.Pairs, Curves: map[string]*Curve{}, Skipped: map[string]string{}}
@@ -83,7 +83,9 @@ func (r *Run) Measure(ctx context.Context, tell func(*Curve) error) (*Result, er
 			return result, err
 		}
 		if err != nil {
-			delete(result.Curves, d.Name)
+			if len(curve.Points) == 0 {
+				delete(result.Curves, d.Name)
+			}
 			result.Skipped[d.Name] = err.Error()
 			failed = append(failed, err)
 			continue
