@@ -130,9 +130,12 @@ func writeTable(s beam.Scope, d *table.Declared, col beam.PCollection, opts []Wr
 func writeOptionsOf(c *connector.Config) []WriteOption {
 	s := &c.Sink
 	opts := []WriteOption{
-		WriteTopic(s.Topic), WriteGroup(s.Group), WriteNamespace(c.Client.Namespace), WriteTLS(c.Client.TLS),
+		WriteTopic(s.Topic), WriteNamespace(c.Client.Namespace), WriteTLS(c.Client.TLS),
 		WriteSendTimeout(s.SendTimeout), WriteRetries(s.Retries), WritePendingMax(s.PendingMax),
 		WriteGuarantee(Guarantee(s.Guarantee)),
+	}
+	if s.Guarantee != connector.ExactlyOnce || s.Group != connector.DefaultProducerGroup {
+		opts = append(opts, WriteGroup(s.Group)) // else Write makes one of its own
 	}
 	if s.TransactionTimeout > 0 {
 		opts = append(opts, WriteTransactionTimeout(s.TransactionTimeout))

@@ -98,10 +98,14 @@ func remotingCommit() []Key {
 	}
 }
 
+// DefaultProducerGroup is that of the connectors for Flink. Brokers ask any producer
+// of a group about its transactions, so that those need another one.
+const DefaultProducerGroup = "PID-flink-producer"
+
 func remotingSink() []Key {
 	return []Key{
 		text("rocketmq.sink.topic", "", "Topic to write.", func(c *Config) *string { return &c.Sink.Topic }).required(Write),
-		text("rocketmq.sink.group", "PID-flink-producer", "Producer group.", func(c *Config) *string { return &c.Sink.Group }),
+		text("rocketmq.sink.group", DefaultProducerGroup, "Producer group. With `EXACTLY_ONCE` the default stands for one that the table has for itself.", func(c *Config) *string { return &c.Sink.Group }),
 		text("rocketmq.sink.tag", "", "Tag of all messages.", func(c *Config) *string { return &c.Sink.Tag }),
 		choice("rocketmq.sink.delivery.guarantee", AtLeastOnce, []Guarantee{NoGuarantee, AtLeastOnce, ExactlyOnce}, "What is promised of each message.",
 			func(c *Config) *Guarantee { return &c.Sink.Guarantee }),

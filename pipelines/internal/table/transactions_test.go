@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/connector"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
@@ -162,4 +164,19 @@ func numbered(from, to int) (out []*remoting.OutMessage) {
 		out = append(out, bodies(fmt.Sprintf("%d\x01a\n%d\x01b", i, i))...)
 	}
 	return out
+}
+
+// Brokers ask any producer of a group what became of its transactions, those of
+// other programs, too: the group that all tables have by default is not for them.
+func TestTransactionsHaveAGroupOfTheirOwn(t *testing.T) {
+	for group, shared := range map[string]bool{"": false, ", 'rocketmq.sink.group' = 'given'": true} {
+		b := embedded.Start(t.Context(), embedded.WithNormalTopic("in", "out"))
+		t.Cleanup(b.Close)
+		b.Publish("in", "", []byte("1\x01a"))
+		script := strings.Replace(transactional(&cluster{nameServer: b.NameServer()}, "earliest", "in", "out"), ", 'rocketmq.sink.delivery", group+", 'rocketmq.sink.delivery", 1)
+		runToEnd(t, script, bounded())
+		if all, common, given := len(b.Halves("")), len(b.Halves(connector.DefaultProducerGroup)), len(b.Halves("given")); all != 1 || common != 0 || (given == 1) != shared {
+			t.Errorf("of %d transactions %d are of the group of all tables, %d of the one given: want none, and %v", all, common, given, shared)
+		}
+	}
 }
