@@ -141,8 +141,14 @@ func (fn *source) emit(ctx context.Context, f *fetcher, taken []waiting, rt *sdf
 	return len(taken)
 }
 
+// endedClose is how long a fetcher stays open after a shard has ended and while no
+// other one comes back for more. Shards are called in turn, so that there may be
+// others although none is at work; closing under them leaves a poll at the broker
+// that takes messages for nobody, until their leases end.
+const endedClose = 2 * time.Second
+
 // withFetcher runs do with the fetcher of this configuration. A fetcher whose
-// last shard has ended is not kept for its idle time.
+// shards have ended is not kept for its idle time.
 func (fn *source) withFetcher(ctx context.Context, do func(*fetcher) (ended bool, err error)) error {
 	f, release, err := fetchers.Acquire(ctx, fn.key, func(ctx context.Context) (*fetcher, error) { return openFetcher(ctx, fn.Config) })
 	if err != nil {
@@ -152,7 +158,7 @@ func (fn *source) withFetcher(ctx context.Context, do func(*fetcher) (ended bool
 	defer func() { // also when a DoFn behind the source fails: Beam's emitter panics then
 		release()
 		if ended {
-			fetchers.Drop(fn.key)
+			fetchers.Hasten(fn.key, endedClose)
 		}
 	}()
 	ended, err = do(f)

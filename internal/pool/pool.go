@@ -174,20 +174,15 @@ func (p *Pool[K, V]) Len() int {
 	return len(p.entries)
 }
 
-// Drop closes the value of key now if nobody uses it, without waiting for it.
-func (p *Pool[K, V]) Drop(key K) {
+// Hasten has the value of key closed when nobody used it for that long from now
+// on, rather than for its idle time. Whoever takes it in the meantime undoes this.
+func (p *Pool[K, V]) Hasten(key K, unused time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e, ok := p.entries[key]
-	if !ok || e.users > 0 {
-		return
+	if e, ok := p.entries[key]; ok && e.users == 0 {
+		e.due = time.Now().Add(unused)
+		e.timer.Reset(unused)
 	}
-	if e.timer != nil {
-		e.timer.Stop()
-	}
-	delete(p.entries, key)
-	p.busy++
-	go p.shut(e)
 }
 
 // CloseIdle closes, before their time, the values that nobody uses, and waits

@@ -84,20 +84,32 @@ func TestAValueTakenAgainInTimeStaysOpen(t *testing.T) {
 	})
 }
 
-func TestADroppedValueClosesUnlessItIsUsed(t *testing.T) {
-	p := newCounted(time.Minute)
-	_, release, err := p.Acquire(t.Context(), "a", p.open)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Drop("a")
-	p.CloseIdle()
-	p.want(t, 1, 0)
-	release()
-	p.Drop("a")
-	p.Drop("a")
-	p.CloseIdle()
-	p.want(t, 1, 1)
+func TestAHastenedValueClosesSoonUnlessItIsUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newCounted(time.Minute)
+		p.Hasten("a", time.Second) // there is none
+		_, release, err := p.Acquire(t.Context(), "a", p.open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Hasten("a", time.Second)
+		time.Sleep(time.Hour) // on the test's own clock
+		p.want(t, 1, 0)
+		release()
+		p.Hasten("a", time.Second)
+		time.Sleep(900 * time.Millisecond)
+		_, release, err = p.Acquire(t.Context(), "a", p.open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+		time.Sleep(50 * time.Second)
+		p.want(t, 1, 0)
+		p.Hasten("a", time.Second)
+		time.Sleep(1100 * time.Millisecond)
+		synctest.Wait()
+		p.want(t, 1, 1)
+	})
 }
 
 func TestAFailedOpeningReachesAllWhoWaitAndIsTriedAgain(t *testing.T) {
