@@ -50,7 +50,9 @@ type Options struct {
 	// makes itself ([local]).
 	SavepointPath         string
 	AllowNonRestoredState bool
-	// EndIdleSourcesAfter ends the job that long after its last source has ended.
+	// EndIdleSourcesAfter ends the job that long after its last source has ended. An
+	// Impulse ends at once, and a splittable DoFn behind it is then read to its end
+	// without another checkpoint (job server 2.62): for bounded reading only.
 	// Flink's own choice with checkpoints is never.
 	EndIdleSourcesAfter time.Duration
 	// FlinkREST is the address, host:port, of the Flink cluster's REST service. A
