@@ -129,7 +129,7 @@ func (fn *commitFn) FinishBundle(ctx context.Context) error {
 }
 
 // commitTries is how often a commit is tried before the next position's turn.
-const commitTries = 3
+const commitTries = 5
 
 // commit never lowers what this process has committed before.
 func (s *session) commit(ctx context.Context, q Queue, to int64) error {
