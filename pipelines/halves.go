@@ -37,10 +37,13 @@ func newHalves() *cobra.Command {
 		Long:    halvesLong,
 		Example: "  pipelines halves --name-servers ns:9876 --group PID-beam-txn-0123456789abcdef --json",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			source := auth.Source{Resolver: credentials}
 			if err := source.Check(); err != nil {
 				return usageError{err}
+			}
+			if timeout <= 0 {
+				return usageError{fmt.Errorf("--timeout %v: want more than 0", timeout)}
 			}
 			if _, err := remoting.ParseNameServers(nameServers); err != nil {
 				return usageError{err}
@@ -50,7 +53,14 @@ func newHalves() *cobra.Command {
 				return err
 			}
 			defer c.Close()
+			found := 0
+			defer func() {
+				if err == nil && found == 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "no half messages of %s at %s\n", groupOrAll(group), nameServers)
+				}
+			}()
 			return halves.List(cmd.Context(), c, group, func(h halves.Half) error {
+				found++
 				if asJSON {
 					return json.NewEncoder(cmd.OutOrStdout()).Encode(h)
 				}
@@ -68,4 +78,11 @@ func newHalves() *cobra.Command {
 	f.BoolVar(&asJSON, "json", false, "a JSON object a line")
 	f.DurationVar(&timeout, "timeout", timeout, "of each request")
 	return cmd
+}
+
+func groupOrAll(group string) string {
+	if group == "" {
+		return "any group"
+	}
+	return fmt.Sprintf("group %q", group)
 }

@@ -14,7 +14,9 @@ import (
 
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -277,6 +279,9 @@ func (c *client) mustReceiveAll(n int, change ...func(*v2.ReceiveMessageRequest)
 func (c *client) mustBeEmpty(what string) {
 	c.s.Helper()
 	r := c.receive()
+	if status.Code(r.err) == codes.DeadlineExceeded && len(r.msgs) == 0 {
+		r = c.receive() // on a busy machine the proxy of 5.5.0 may never answer a poll
+	}
 	if r.err != nil || len(r.msgs) > 0 || r.status.GetCode() != v2.Code_MESSAGE_NOT_FOUND {
 		c.s.Fatalf("%s: got %v, status %v, error %v, want nothing", what, bodies(r.msgs), r.status, r.err)
 	}

@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !race || plainbeam
+//go:build !race
 
 package runners
 

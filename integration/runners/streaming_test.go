@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !race || plainbeam
+//go:build !race
 
 package runners
 
@@ -18,7 +18,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/throttlefn"
 )
 
-// Not with Beam under the race detector, which ./test.sh leaves out: when a job is cancelled, the harness of Beam 2.77
+// Not under the race detector: when a job is cancelled, the harness of Beam 2.77
 // closes the channel of its answers beside a bundle that still sends one.
 
 // B01, B15, X30: windows fire although nothing follows, twice: the watermark goes

@@ -69,7 +69,7 @@ func TestEmbedded(t *testing.T) {
 			make: func(p place) place { p.tls.CAFile = strangerCA; return p }},
 		{what: "a certificate that has expired", say: []string{"expired"}, make: at(expired)},
 		{what: "a certificate for another host", say: []string{"broker.example", "127.0.0.1"}, make: at(other)},
-		{what: "plain text where TLS is spoken", say: []string{"switch TLS on", "the server speaks TLS", "TLS on there and off here", "may demand TLS"},
+		{what: "plain text where TLS is spoken", say: []string{"switch TLS on", "the server speaks TLS", "TLS on there and off here", "TLS may be on at one side only"},
 			make: func(p place) place { p.tls = auth.TLS{}; return p }},
 	}
 	good.keys = "right"

@@ -284,7 +284,7 @@ func unavailable(text string) (Class, string) {
 	case has("x509:", "certificate"):
 		return Permanent, "check TLS: the CA that signed the proxy's certificate, the name in it (TLS server name) and its dates"
 	case refusesPlainText(text):
-		return Transient, "is TLS on at the proxy and off here? Switch TLS on"
+		return Transient, "is this the gRPC port of a proxy, such as 8081 and not 9876 of a name server? If so, TLS may be on there and off here"
 	case has("connection refused", "no such host", "i/o timeout", "no route to host", "network is unreachable"):
 		return Transient, "check the endpoints, and that the proxy runs and can be reached from here"
 	}

@@ -255,11 +255,11 @@ func connectionClass(err error) (Class, string) {
 	case strings.Contains(text, "first record does not look like a TLS handshake"):
 		return Permanent, "TLS is on here, but the server speaks plain text: switch TLS off, or on at the server"
 	case errors.Is(err, ErrMalformed):
-		return Transient, "is this the remoting port of a RocketMQ server, and TLS on there and off here?"
+		return Transient, "is this the remoting port of a RocketMQ server, such as 9876 of a name server and not a proxy's for gRPC, and is TLS on there and off here?"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return Transient, "check the address, and that the server runs"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		return Transient, "the server closed the connection; if it does so always, it may demand TLS"
+		return Transient, "the server closed the connection; if it does so always, TLS may be on at one side only"
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
 		return Transient, "check the host's name"

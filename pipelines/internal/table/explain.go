@@ -106,7 +106,7 @@ func startText(s connector.Start) string {
 	case connector.AtOffset:
 		return fmt.Sprintf("offset %d of each queue", s.Offset)
 	case connector.Committed:
-		return "where the group has committed"
+		return "where the group has committed, and the latest where it has not"
 	}
 	return string(s.Mode)
 }
