@@ -15,7 +15,7 @@ import (
 func TestABatchGoesWhenItHasEnoughEntriesOrBytesOrAge(t *testing.T) {
 	size := func(n int) int { return n }
 	t.Run("entries", func(t *testing.T) {
-		inBubble(t, testConfig{MaxBatch: 3, Linger: time.Hour}, func(t *testing.T, s *testSink, srv *server) {
+		inBubble(t, testConfig{MaxBatch: 3, Linger: time.Hour, MaxInFlight: 1}, func(t *testing.T, s *testSink, srv *server) {
 			w := s.NewWriter(t.Context())
 			write(t, w, 1, 2)
 			srv.none(t)
@@ -24,7 +24,7 @@ func TestABatchGoesWhenItHasEnoughEntriesOrBytesOrAge(t *testing.T) {
 		})
 	})
 	t.Run("bytes", func(t *testing.T) {
-		inBubble(t, testConfig{MaxBatchBytes: 100, Size: size, Linger: time.Hour}, func(t *testing.T, s *testSink, srv *server) {
+		inBubble(t, testConfig{MaxBatchBytes: 100, Size: size, Linger: time.Hour, MaxInFlight: 1}, func(t *testing.T, s *testSink, srv *server) {
 			w := s.NewWriter(t.Context())
 			write(t, w, 60)
 			srv.none(t)
@@ -70,7 +70,7 @@ func TestABatchGoesWhenItHasEnoughEntriesOrBytesOrAge(t *testing.T) {
 			}
 			return 0 // kept at one
 		}
-		inBubble(t, testConfig{Linger: time.Hour, Cut: odd, MaxInFlight: 10}, func(t *testing.T, s *testSink, srv *server) {
+		inBubble(t, testConfig{Linger: time.Hour, Cut: odd, MaxInFlight: 1}, func(t *testing.T, s *testSink, srv *server) {
 			w := s.NewWriter(t.Context())
 			write(t, w, 2, 4, 1, 6, 8)
 			go func() {

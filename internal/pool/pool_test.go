@@ -146,28 +146,39 @@ func TestAFailedOpeningReachesAllWhoWaitAndIsTriedAgain(t *testing.T) {
 }
 
 func TestACallerWhoLeavesDoesNotSpoilTheOpeningForOthers(t *testing.T) {
-	p := newCounted(time.Minute)
-	start := make(chan struct{})
-	slow := func(ctx context.Context) (int, error) {
-		<-start
-		if err := ctx.Err(); err != nil {
-			return 0, err
+	synctest.Test(t, func(t *testing.T) {
+		p := newCounted(time.Minute)
+		start := make(chan struct{})
+		slow := func(ctx context.Context) (int, error) {
+			<-start
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			return p.open(ctx)
 		}
-		return p.open(ctx)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, _, err := p.Acquire(ctx, "a", slow); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want canceled", err)
-	}
-	close(start)
-	v, release, err := p.Acquire(t.Context(), "a", p.open)
-	if err != nil || v != 1 {
-		t.Fatalf("got %d, %v", v, err)
-	}
-	release()
-	p.CloseIdle()
-	p.want(t, 1, 1)
+		ctx, leave := context.WithCancel(t.Context())
+		go func() {
+			if _, _, err := p.Acquire(ctx, "a", slow); !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v, want canceled", err)
+			}
+		}()
+		synctest.Wait() // it opens
+		go func() {
+			v, release, err := p.Acquire(t.Context(), "a", p.open)
+			if err != nil || v != 1 {
+				t.Errorf("got %d, %v", v, err)
+				return
+			}
+			release()
+		}()
+		synctest.Wait() // both wait
+		leave()
+		synctest.Wait()
+		close(start)
+		synctest.Wait()
+		p.CloseIdle()
+		p.want(t, 1, 1)
+	})
 }
 
 func TestManyHoldersInTurmoilLeaveNothingOpen(t *testing.T) {
