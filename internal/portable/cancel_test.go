@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !race || plainbeam
+//go:build !race
 
 package portable
 
@@ -13,7 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 )
 
-// Not with Beam under the race detector, which ./test.sh leaves out: when a job is cancelled, the harness of Beam 2.77
+// Not under the race detector: when a job is cancelled, the harness of Beam 2.77
 // closes the channel of its answers beside a bundle that still sends one.
 
 func TestRunEndsTheJobWithItsContext(t *testing.T) {

@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !race || plainbeam
+//go:build !race
 
 package fairshare
 
@@ -17,7 +17,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/fairshare/load"
 )
 
-// Not with Beam under the race detector, which ./test.sh leaves out: when a job is cancelled, the harness of Beam 2.77
+// Not under the race detector: when a job is cancelled, the harness of Beam 2.77
 // closes the channel of its answers beside a bundle that still sends one.
 func TestAnInterruptedRunReportsAndLeavesTheGroup(t *testing.T) {
 	o := small(t)

@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !race || plainbeam
+//go:build !race
 
 package mirror
 
@@ -15,7 +15,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
 )
 
-// Not with Beam under the race detector, which ./test.sh leaves out: when a job is cancelled, the harness of Beam 2.77
+// Not under the race detector: when a job is cancelled, the harness of Beam 2.77
 // races with itself.
 
 // A mirror that is interrupted again and again, in the middle of its work, loses

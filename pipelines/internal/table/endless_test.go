@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !race || plainbeam
+//go:build !race
 
 package table
 
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Not with Beam under the race detector, which ./test.sh leaves out: when a job is cancelled, the harness of Beam 2.77
+// Not under the race detector: when a job is cancelled, the harness of Beam 2.77
 // closes the channel of its answers beside a bundle that still sends one.
 
 // A script of the documents as it stands begins at the latest message and runs

@@ -1,7 +1,7 @@
 // Copyright The rocketmq-beam Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !race || plainbeam
+//go:build !race
 
 package table
 
@@ -17,7 +17,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
 )
 
-// Not with Beam under the race detector, see [TestAScriptWithoutEnd].
+// Not under the race detector, see [TestAScriptWithoutEnd].
 
 // A script that is interrupted while transactions wait for their commits, and
 // started again where its group has committed, loses no row and writes none twice.
