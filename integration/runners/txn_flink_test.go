@@ -30,7 +30,7 @@ func orderNumber(m coders.Message) string { return "order-" + string(m.Body) }
 // checkpoint that lies behind what is committed already, and a consumer sees each
 // message once all the same (W11, X22a).
 func TestAJobThatFlinkStartsAgainWritesOnce(t *testing.T) {
-	const half = 10_000
+	const half = 4_000
 	on := onFlink[1]
 	b := startBroker(t)
 	b.CreateTopic(shipmentsTopic, queues)
