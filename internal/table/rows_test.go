@@ -49,14 +49,16 @@ func TestMain(m *testing.M) {
 
 // prismStays are goroutines of prism, which cannot be stopped: a server for each
 // start, the connection to it that its constructor opens and nobody can close, and
-// jobs that were cancelled; and two of the harness, which lock each other out when a
-// stream breaks while a bundle closes it. Whatever runs this module's code is not
+// jobs that were cancelled; and those of the harness that read the streams of such
+// jobs, two of which lock each other out when a stream breaks while a bundle closes
+// it. Whatever runs this module's code is not
 // among them.
 func prismStays() (stays []goleak.Option) {
 	const beam = "github.com/apache/beam/sdks/v2/go/pkg/beam/"
 	const prism, harness, grpc = beam + "runners/prism/internal/", beam + "core/runtime/harness.", "google.golang.org/grpc/internal/"
 	for _, f := range []string{
 		harness + "(*DataChannelManager).closeInstruction", harness + "(*DataChannel).terminateStreamOnError",
+		harness + "(*DataChannel).read", harness + "(*StateChannel).read", harness + "(*StateChannel).write",
 		prism + "jobservices.(*Server).Serve", prism + "engine.(*ElementManager).Bundles.func1",
 		grpc + "grpcsync.(*CallbackSerializer).run", grpc + "transport.(*controlBuffer).get",
 		grpc + "transport.(*http2Client).reader", grpc + "transport.(*http2Server).HandleStreams", grpc + "transport.(*http2Server).keepalive",
