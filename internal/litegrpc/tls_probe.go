@@ -10,7 +10,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"slices"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -39,7 +38,7 @@ func (l *link) diagnose(ctx context.Context, err error) error {
 // tried on both sides of the other, lest a server that began to answer in between
 // is taken for one that refuses.
 func wantsTLS(ctx context.Context, address string) bool {
-	return !slices.Contains([]bool{takesTLS(ctx, address), !takesPlainText(ctx, address), takesTLS(ctx, address)}, false)
+	return takesTLS(ctx, address) && !takesPlainText(ctx, address) && takesTLS(ctx, address)
 }
 
 // takesTLS says that the server answers a handshake, if only with an alert. Whom

@@ -13,37 +13,17 @@ import (
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq/realmqtest"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/portable"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/prismstays"
 )
 
 func TestMain(m *testing.M) {
 	portable.Init(io.Discard, false)
 	code := realmqtest.Wrap(m).Run()
 	if code == 0 {
-		if err := goleak.Find(prismStays()...); err != nil {
+		if err := goleak.Find(prismstays.Options()...); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
 	}
 	os.Exit(code)
-}
-
-// prismStays are goroutines of prism, which cannot be stopped: a server for each
-// start, the connection to it that its constructor opens and nobody can close, and
-// jobs that were cancelled; and those of the harness that read the streams of such
-// jobs, two of which lock each other out when a stream breaks while a bundle closes
-// it. Whatever runs this module's code is not
-// among them.
-func prismStays() (stays []goleak.Option) {
-	const beam = "github.com/apache/beam/sdks/v2/go/pkg/beam/"
-	const prism, harness, grpc = beam + "runners/prism/internal/", beam + "core/runtime/harness.", "google.golang.org/grpc/internal/"
-	for _, f := range []string{
-		harness + "(*DataChannelManager).closeInstruction", harness + "(*DataChannel).terminateStreamOnError",
-		harness + "(*DataChannel).read", harness + "(*StateChannel).read", harness + "(*StateChannel).write",
-		prism + "jobservices.(*Server).Serve", prism + "engine.(*ElementManager).Bundles.func1",
-		grpc + "grpcsync.(*CallbackSerializer).run", grpc + "transport.(*controlBuffer).get",
-		grpc + "transport.(*http2Client).reader", grpc + "transport.(*http2Server).HandleStreams", grpc + "transport.(*http2Server).keepalive",
-	} {
-		stays = append(stays, goleak.IgnoreAnyFunction(f))
-	}
-	return stays
 }
