@@ -41,7 +41,16 @@ fi
 
 say "tests, with the race detector"
 events=$(mktemp -d)
-trap 'rm -rf "$events"' EXIT
+touch "$events/all" "$events/plain"
+trap 'rc=$?; ((rc == 0)) || failures; rm -rf "$events"' EXIT
+# What the tests that failed said, without what they logged.
+failures() {
+  cat "$events"/{all,plain} | grep '"Action":"fail"' | sed -n 's/.*\("Package":"[^"]*","Test":"[^"]*"\).*/\1/p' >"$events/names" || true
+  [[ -s $events/names ]] || return 0
+  say "what they said"
+  cat "$events"/{all,plain} | grep -F -f "$events/names" |
+    sed -nE 's/.*"Test":"([^"]*)".*"Output":"( +[a-z0-9_]+_test\.go:[0-9]+: .*|        .*|panic: .*|WARNING: DATA RACE.*)\\n".*/\1: \2/p' | tail -n 60 || true
+}
 # Beam is left out of it: its harness and prism have races of their own, over which
 # a test that lets a job fail would trip.
 # Nothing may be inlined into it: what it would bring along of the standard library
@@ -76,7 +85,6 @@ fi
 
 # The tests themselves say what was skipped, such as for a Java that is too old,
 # or rows of integration/faults that take long and run with CI=true only.
-touch "$events/plain"
 skipped=$(cat "$events/all" "$events/plain" | grep '"Action":"skip"' | grep -c '"Test":' || true)
 say "passed: $ran; tests skipped: $skipped"
 if ((skipped > 0)); then

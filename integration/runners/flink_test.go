@@ -91,3 +91,27 @@ func TestAStreamWithAnEndEndsOnFlink(t *testing.T) {
 	}
 	wantMetric(t, job, "emitted", n)
 }
+
+// Bundles that only a checkpoint ends. By Flink's own choice what such a bundle
+// emits stays in the state of the step until it has something else to do, as a
+// source that came to its end has never: here the queues that were found would not
+// be read, nor the last messages of each be seen.
+func TestWhatACheckpointInterruptsIsHandedOn(t *testing.T) {
+	on := onFlink[1]
+	b := startBroker(t)
+	tp := newTap(t)
+	const n = 40
+	publishOrders(b, 0, n)
+	ends := map[rocketmqio.Queue]int64{}
+	for id := range queues {
+		ends[rocketmqio.Queue{Topic: ordersTopic, Broker: "broker-a", ID: id}] = n / queues
+	}
+	p, s := beam.NewPipelineWithRoot()
+	msgs := rocketmqio.Read(s, b.NameServer(), ordersGroup, []string{ordersTopic},
+		rocketmqio.ReadFrom(rocketmqio.Earliest()), rocketmqio.ReadTo(rocketmqio.AtSpecific(ends)))
+	beam.ParDo0(s, &tapFn{t.Name()}, beam.Reshuffle(s, msgs))
+	on.options.CheckpointingInterval = 500 * time.Millisecond
+	on.options.MaxBundleSize, on.options.MaxBundleTime = 10_000, time.Hour
+	submit(t, on.server(t), p, on.options)
+	tp.await(t, "all messages", func(seen map[string]int) bool { return len(seen) == n })
+}

@@ -36,7 +36,6 @@ func TestAJobThatFlinkStartsAgainWritesOnce(t *testing.T) {
 	b.CreateTopic(shipmentsTopic, queues)
 	publishOrders(b, 0, half)
 	on.options.CheckpointingInterval = 2 * time.Second
-	on.options.MaxBundleSize = 200 // of the commit step; one by one it is slower
 	begin := time.Now()
 	submit(t, on.server(t), shipOrders(t, b, 2*half, 3*half/2), on.options)
 	// The job has a checkpoint to go back to, and after it comes what fails.

@@ -23,12 +23,14 @@ type Options struct {
 	// server takes as many as the cluster has by default.
 	Parallelism int
 	// CheckpointingInterval switches checkpoints on. Without them a failed job
-	// begins again with what the sources have committed.
+	// begins again with what the sources have committed. With them, bundles are
+	// finished before a checkpoint begins: Flink's own choice, to begin at once, keeps
+	// what an interrupted bundle emits in the state until the step has something else
+	// to do, which may be never (job server 2.62).
 	CheckpointingInterval time.Duration
-	// MaxBundleSize and MaxBundleTime end a bundle. Flink's own choices, 1000
-	// elements and a second (5000 and 10 s for batches), hold a source's restart
-	// back when checkpoints are on; so with CheckpointingInterval they are 1 and
-	// 100 ms unless they are given.
+	// MaxBundleSize and MaxBundleTime end a bundle. Flink's own choices are 1000
+	// elements and a second (5000 and 10 s for batches); with CheckpointingInterval
+	// MaxBundleTime is 100 ms unless it is given.
 	MaxBundleSize int
 	MaxBundleTime time.Duration
 	// StateBackend is "filesystem" or "rocksdb"; StateBackendStoragePath, a URL
@@ -73,11 +75,9 @@ type Options struct {
 // are gone.
 const DefaultRetries = 3
 
-// Bundles of a stream with checkpoints.
-const (
-	smallBundle = 1
-	shortBundle = 100 * time.Millisecond
-)
+// shortBundle keeps the latency of a stream low: what a bundle makes of a shuffled
+// input waits for its end.
+const shortBundle = 100 * time.Millisecond
 
 // Check refuses values that cannot work, each with its name and value.
 func (o *Options) Check() error {
@@ -129,18 +129,16 @@ func (o *Options) runner() map[string]any {
 	}
 	number("parallelism", int64(o.Parallelism))
 	number("checkpointing_interval", o.CheckpointingInterval.Milliseconds())
-	size, most := o.MaxBundleSize, o.MaxBundleTime
+	most := o.MaxBundleTime
 	if o.CheckpointingInterval > 0 {
-		if size == 0 {
-			size = smallBundle
-		}
 		if most == 0 {
 			most = shortBundle
 		}
+		out["finish_bundle_before_checkpointing"] = true
 		out["number_of_execution_retries"] = max(0, o.retries())
 		out["execution_retry_delay"] = time.Second.Milliseconds()
 	}
-	number("max_bundle_size", int64(size))
+	number("max_bundle_size", int64(o.MaxBundleSize))
 	number("max_bundle_time_mills", most.Milliseconds())
 	number("execution_retry_delay", o.RetryDelay.Milliseconds())
 	number("shutdown_sources_after_idle_ms", o.EndIdleSourcesAfter.Milliseconds())

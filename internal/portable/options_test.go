@@ -17,23 +17,23 @@ func TestOptionsBecomeTheRunnersOwn(t *testing.T) {
 		want    map[string]any
 	}{
 		"nothing is said of what was not chosen": {Options{}, map[string]any{"streaming": false}},
-		"checkpoints make a stream of small bundles that is started again a few times": {
+		"checkpoints make a stream of short bundles that is started again a few times": {
 			Options{CheckpointingInterval: time.Second},
-			map[string]any{"streaming": true, "checkpointing_interval": int64(1000), "max_bundle_size": int64(1), "max_bundle_time_mills": int64(100),
+			map[string]any{"streaming": true, "checkpointing_interval": int64(1000), "finish_bundle_before_checkpointing": true, "max_bundle_time_mills": int64(100),
 				"number_of_execution_retries": 3, "execution_retry_delay": int64(1000)},
 		},
 		"what is given is taken": {
 			Options{Streaming: true, CheckpointingInterval: time.Minute, Parallelism: 4, MaxBundleSize: 500, MaxBundleTime: time.Second, Retries: 9, RetryDelay: 5 * time.Second,
 				StateBackend: "rocksdb", StateBackendStoragePath: "s3://b/c", RetainCheckpoints: true, SavepointPath: "s3://b/s", AllowNonRestoredState: true,
 				EndIdleSourcesAfter: 2 * time.Second, Extra: map[string]any{"max_parallelism": 128}},
-			map[string]any{"streaming": true, "checkpointing_interval": int64(60_000), "parallelism": int64(4), "max_bundle_size": int64(500), "max_bundle_time_mills": int64(1000),
+			map[string]any{"streaming": true, "checkpointing_interval": int64(60_000), "finish_bundle_before_checkpointing": true, "parallelism": int64(4), "max_bundle_size": int64(500), "max_bundle_time_mills": int64(1000),
 				"number_of_execution_retries": 9, "execution_retry_delay": int64(5000), "state_backend": "rocksdb", "state_backend_storage_path": "s3://b/c",
 				"externalized_checkpoints_enabled": true, "retain_externalized_checkpoints_on_cancellation": true, "savepoint_path": "s3://b/s",
 				"allow_non_restored_state": true, "shutdown_sources_after_idle_ms": int64(2000), "max_parallelism": 128},
 		},
 		"no retries": {
 			Options{CheckpointingInterval: time.Second, MaxBundleSize: 1, Retries: -1},
-			map[string]any{"streaming": true, "checkpointing_interval": int64(1000), "max_bundle_size": int64(1), "max_bundle_time_mills": int64(100),
+			map[string]any{"streaming": true, "checkpointing_interval": int64(1000), "finish_bundle_before_checkpointing": true, "max_bundle_size": int64(1), "max_bundle_time_mills": int64(100),
 				"number_of_execution_retries": 0, "execution_retry_delay": int64(1000)},
 		},
 	} {

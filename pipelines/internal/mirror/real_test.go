@@ -68,10 +68,14 @@ func TestLiteTopicsComeBackFromARealBroker(t *testing.T) {
 	}
 	back := lite(mq.Endpoints(), to.Endpoints())
 	back.IdleTimeout = 15 * time.Second // a new group waits for the broker's full dispatch
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	if got, err := run(ctx, t, back); err != nil || got.Read < n {
-		t.Fatalf("%+v, %v", got, err)
+	for read := 0; read < n; { // on a busy machine the dispatch comes later still
+		got, err := run(ctx, t, back)
+		if err != nil {
+			t.Fatalf("%+v, %v; read before: %d", got, err, read)
+		}
+		read += got.Read
 	}
 	if got := bodiesOf(to, "bus"); len(got) != n {
 		t.Errorf("%d messages came back, want %d", len(got), n)

@@ -91,7 +91,7 @@ func onFlink(ctx context.Context, mq *embedded.Broker, o Options, v *Verdict) er
 	}
 	defer jobs.Close()
 	job, err := jobs.Submit(ctx, "txn", flinkPipeline(mq), portable.Options{
-		Parallelism: sourceQueues, CheckpointingInterval: checkpoints, MaxBundleSize: 200,
+		Parallelism: sourceQueues, CheckpointingInterval: checkpoints,
 	})
 	if err != nil {
 		return err
