@@ -106,8 +106,9 @@ func bodies(ms []coders.Message) map[string]int {
 
 // running is a pipeline that runs beside the test.
 type running struct {
-	ended chan struct{}
-	err   error
+	result beam.PipelineResult // once ended is closed
+	ended  chan struct{}
+	err    error
 }
 
 func start(t *testing.T, p *beam.Pipeline) *running {
@@ -115,7 +116,7 @@ func start(t *testing.T, p *beam.Pipeline) *running {
 	r := &running{ended: make(chan struct{})}
 	go func() {
 		defer close(r.ended)
-		_, r.err = prism.Execute(context.Background(), p)
+		r.result, r.err = prism.Execute(context.Background(), p)
 	}()
 	return r
 }

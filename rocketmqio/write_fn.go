@@ -154,9 +154,12 @@ func (b *bundleWriter) emit(ctx context.Context, emit emitWriteResult) error {
 			emit(resultOf(o))
 		}
 	}
-	for counter, n := range map[beam.Counter]int64{sentCounter: sent, sendFailedCounter: failed, unsafeCounter: unsafe} {
-		if n > 0 {
-			counter.Inc(ctx, n)
+	for _, c := range [...]struct {
+		counter beam.Counter
+		n       int64
+	}{{sentCounter, sent}, {sendFailedCounter, failed}, {unsafeCounter, unsafe}} {
+		if c.n > 0 {
+			c.counter.Inc(ctx, c.n)
 		}
 	}
 	return nil

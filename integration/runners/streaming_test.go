@@ -23,7 +23,7 @@ import (
 
 // B01, B15, X30: windows fire although nothing follows, twice: the watermark goes
 // on when all queues are idle, also one that never held anything. Offsets are
-// committed and counters are seen while the job runs.
+// committed (Y03) and counters are seen while the job runs.
 func TestWindowsOfNormalTopicsFireAndOffsetsAreCommitted(t *testing.T) {
 	eachTarget(t, func(t *testing.T, on target) {
 		b := startBroker(t)
