@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -67,12 +68,17 @@ func newRoot(out, errs io.Writer) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("there is no subcommand %q", args[0])}
+			if len(args) == 0 {
+				return nil
 			}
-			return nil
+			text := fmt.Sprintf("there is no subcommand %q", args[0])
+			if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+				text += "; did you mean " + strings.Join(like, " or ") + "?"
+			}
+			return usageError{errors.New(text)}
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SuggestionsMinimumDistance: 2,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetOut(out)
 	root.SetErr(errs)

@@ -97,7 +97,7 @@ func Bind(row reflect.Type, columns sqltype.Schema) (*Binding, error) {
 			i, ok = at[name]
 		}
 		if !ok {
-			faults = append(faults, fmt.Errorf("column %s has no field in %v", sqltype.Quote(c.Name), row))
+			faults = append(faults, fmt.Errorf("column %s has no field in %v: want one called %s, or one with the tag `beam:%q`", sqltype.Quote(c.Name), row, exported(c.Name), c.Name))
 			continue
 		}
 		delete(at, name)

@@ -106,7 +106,7 @@ func (o *Options) checkConnection() error {
 			faults = append(faults, fmt.Errorf("--endpoints: %w", err))
 		}
 	} else if o.Connection.TLS != (auth.TLS{}) {
-		faults = append(faults, errors.New("--tls and its companions need --endpoints: the broker inside the program speaks plain text"))
+		return errors.New("--tls, --tls-ca, --tls-server-name, --tls-skip-verify need --endpoints: the broker inside the program speaks plain text")
 	}
 	faults = append(faults, flagged("--topic", names.CheckTopic(o.Topic)), flagged("--group", names.CheckGroup(o.Group)))
 	faults = append(faults, flagged("--credentials", o.Connection.Credentials.Check()))

@@ -70,7 +70,7 @@ func TestLiteTopicsComeBackFromARealBroker(t *testing.T) {
 	back.IdleTimeout = 15 * time.Second // a new group waits for the broker's full dispatch
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	for read := 0; read < n; { // on a busy machine the dispatch comes later still
+	for read := int64(0); read < n; { // on a busy machine the dispatch comes later still
 		got, err := run(ctx, t, back)
 		if err != nil {
 			t.Fatalf("%+v, %v; read before: %d", got, err, read)

@@ -81,8 +81,8 @@ func (p *progress) Result(now time.Time, counters map[string]int64, err error) e
 	r := struct {
 		figures
 		Interrupted bool `json:"interrupted,omitempty"`
-		Failed      bool `json:"failed,omitempty"`
+		Aborted     bool `json:"aborted,omitempty"`
 	}{figures: figuresOf(counters, now.Sub(p.begin), p.transactions), Interrupted: errors.Is(err, ErrInterrupted)}
-	r.Failed = err != nil && !r.Interrupted
+	r.Aborted = err != nil && !r.Interrupted
 	return json.NewEncoder(p.out).Encode(r)
 }
