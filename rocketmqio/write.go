@@ -55,6 +55,9 @@ import (
 //	                                         then has failed
 //	anything else, such as NO_PERMISSION     failed at once
 //
+// A topic of type LITE is refused: the broker would store the message (RocketMQ
+// 5.5.0 answers SEND_OK), and no consumer of its lite topics would get it.
+//
 // # Metrics
 //
 // All in the namespace rocketmq.rocketmqio.write:

@@ -398,6 +398,49 @@ func TestATopicThatIsMissingOrClosed(t *testing.T) {
 	}
 }
 
+// A topic of lite topics stores what is sent to it over remoting, and none of their
+// consumers gets it: refused, in each way of writing, before anything is sent.
+func TestATopicOfLiteTopicsIsNotWrittenTo(t *testing.T) {
+	b := startBroker(t, 1, embedded.WithLiteTopic("bus"))
+	for name, opts := range map[string][]WriteOption{"at least once": nil, "exactly once": {WriteExactlyOnce(bodyAsKey)}, "none": {WriteGuarantee(None)}} {
+		_, err := write(t, b.NameServer(), 3, numbered, append(opts, WriteTopic("bus"))...)
+		if name == "none" {
+			if err != nil {
+				t.Errorf("%s: %v, want results with errors", name, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), "topic bus is of type LITE") || !strings.Contains(err.Error(), "litegrpcio.Write") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if n := b.Requests(embedded.RemotingSend) + b.Requests(embedded.RemotingSendBatch); n != 0 {
+		t.Errorf("%d requests to store messages, want none", n)
+	}
+}
+
+// Brokers that do not tell the types of topics are written to.
+func TestATopicOfUnknownTypeIsWrittenTo(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer embedded.Reaction
+		asked  int // 0: more than once
+	}{
+		"too old":  {embedded.AnswerRemoting(remoting.CodeRequestNotSupported, "request type 351 not supported", nil, nil), 1},
+		"too busy": {embedded.AnswerRemoting(remoting.CodeSystemBusy, "[REJECTREQUEST]", nil, nil), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := startBroker(t, 1)
+			b.ControlAlways(embedded.RemotingTopicConfig, func(context.Context, *embedded.Request) embedded.Reaction { return c.answer })
+			cfg := writeConfigOf(t, b.NameServer())
+			if _, err := bundleOf(t, cfg, many(3, numbered)); err != nil {
+				t.Fatal(err)
+			}
+			once(t, b, 3)
+			if n := b.Requests(embedded.RemotingTopicConfig); n < 1 || c.asked > 0 && n != c.asked {
+				t.Errorf("asked %d times, want %d", n, c.asked)
+			}
+		})
+	}
+}
+
 // C09, N03: all requests are signed, and topics are those of the instance; wrong
 // keys fail at once, and no secret is in the error.
 func TestCredentialsAndNamespace(t *testing.T) {

@@ -32,6 +32,7 @@ func (e *unsafeStatus) Error() string {
 // judgeSend says what an error of a send means for each message of the request.
 var judgeSend = asyncsink.Chain(
 	asyncsink.FinalAs[*missingTopic](nil),
+	asyncsink.FinalAs[*wrongTopic](nil),
 	asyncsink.FinalAs(func(e *unsafeStatus) bool { return e.policy == FailUnsafe }),
 	judgeAnswer,
 	judgeSilence,

@@ -253,3 +253,15 @@ func TestRealReadMessagesAreWrittenAgain(t *testing.T) {
 		}
 	}
 }
+
+// A real broker answers SEND_OK, and no consumer of lite topics gets the message.
+func TestRealTopicsOfLiteTopicsAreNotWrittenTo(t *testing.T) {
+	mq := realmqtest.Shared(t)
+	if err := mq.CreateTopic(t.Context(), "write-to-lite", realmq.Lite); err != nil {
+		t.Fatal(err)
+	}
+	_, err := write(t, mq.NameServer(), 3, numbered, WriteTopic("write-to-lite"))
+	if err == nil || !strings.Contains(err.Error(), "topic write-to-lite is of type LITE") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -5,6 +5,7 @@ package rocketmqio
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -25,7 +26,8 @@ const (
 
 // writeRoutes chooses queues.
 type writeRoutes struct {
-	read func(context.Context, string) (*remoting.Route, error)
+	read   func(ctx context.Context, topic string) (*remoting.Route, error)
+	typeOf func(ctx context.Context, topic, broker string) (string, error)
 
 	mu      sync.Mutex
 	topics  map[string]*topicRoute
@@ -43,6 +45,7 @@ type topicRoute struct {
 	doubt  bool      // is to be read again soon
 	missed time.Time // since when nobody knows the topic; zero if it was known
 	known  bool
+	typed  bool // a broker told its type, and it is none that must not be written to
 }
 
 // brokerState is how the last requests to a broker went.
@@ -52,7 +55,7 @@ type brokerState struct {
 }
 
 func newWriteRoutes(c *remoting.Client) *writeRoutes {
-	return &writeRoutes{read: c.Route, topics: make(map[string]*topicRoute), brokers: make(map[string]*brokerState)}
+	return &writeRoutes{read: c.Route, typeOf: c.TopicType, topics: make(map[string]*topicRoute), brokers: make(map[string]*brokerState)}
 }
 
 // missingTopic means that a topic was never known since the session began.
@@ -150,12 +153,18 @@ func (t *topicRoute) fresh(now time.Time) bool {
 // former one serves on.
 func (r *writeRoutes) refresh(ctx context.Context, topic string, t *topicRoute) error {
 	r.mu.Lock()
-	done := len(t.queues) > 0 && t.fresh(time.Now())
+	done, typed := len(t.queues) > 0 && t.fresh(time.Now()), t.typed
 	r.mu.Unlock()
 	if done {
 		return nil
 	}
 	route, err := r.read(ctx, topic)
+	if err == nil && !typed {
+		typed, err = r.judgeType(ctx, topic, route.Writable())
+	}
+	if wrong, ok := errors.AsType[*wrongTopic](err); ok {
+		return wrong
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
@@ -167,13 +176,39 @@ func (r *writeRoutes) refresh(ctx context.Context, topic string, t *topicRoute) 
 		return t.miss(err, now)
 	}
 	t.at, t.doubt = now, false
-	t.known = true
+	t.known, t.typed = true, typed
 	queues := route.Writable()
 	if len(queues) == 0 {
 		return fmt.Errorf("topic %s: no broker has a queue of it that can be written to: %w", topic, errNoQueue)
 	}
 	t.queues = queues
 	return nil
+}
+
+// wrongTopic means that what is sent to a topic reaches nobody.
+type wrongTopic struct{ topic string }
+
+func (e *wrongTopic) Error() string {
+	return fmt.Sprintf("topic %s is of type LITE: no consumer of its lite topics gets what is sent to it as a normal message; write to it with litegrpcio.Write, or to another topic", e.topic)
+}
+
+// typeTimeout bounds the question for a topic's type; the next reading of the route
+// asks again.
+const typeTimeout = 2 * time.Second
+
+// judgeType asks a broker for the type of the topic. One that does not tell, for it
+// is older, or away, or may not, is taken as it is.
+func (r *writeRoutes) judgeType(ctx context.Context, topic string, queues []remoting.Queue) (typed bool, err error) {
+	if len(queues) == 0 {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, typeTimeout)
+	defer cancel()
+	kind, err := r.typeOf(ctx, topic, queues[0].Broker)
+	if err == nil && kind == remoting.TypeLite {
+		return false, &wrongTopic{topic}
+	}
+	return err == nil || remoting.ClassOf(err) == remoting.Permanent, nil
 }
 
 // miss judges that a route could not be read while there is no former one.

@@ -53,6 +53,33 @@ func remotingRouteCases() []remotingCase {
 			},
 		},
 		{
+			// A topic of type LITE takes what is sent to it over this protocol, and no
+			// consumer of lite topics ever gets it: a producer has to ask before.
+			name: "a broker tells the type of a topic, and that it does not know one",
+			run: func(s *remotingScene) {
+				c := s.dial()
+				lite := s.name("lite")
+				c.want(0, "", reqCreateTopic, fields{"topic": lite, "defaultTopic": "TBW102", "readQueueNums": "1", "writeQueueNums": "3", "perm": "6",
+					"topicFilterType": "SINGLE_TAG", "topicSysFlag": "0", "order": "false", "attributes": "+message.type=LITE"}, nil)
+				for topic, want := range map[string]string{lite: lite + " LITE 1 3", s.topic: s.topic + " NORMAL 2 2"} {
+					a := c.want(0, "", reqTopicConfig, fields{"topic": topic, "lo": "true"}, nil)
+					var told struct {
+						TopicName                     string
+						ReadQueueNums, WriteQueueNums int
+						Attributes                    map[string]string
+					}
+					if err := json.Unmarshal(a.Body, &told); err != nil {
+						s.Fatalf("%s: %v", a.Body, err)
+					}
+					got := fmt.Sprint(told.TopicName, " ", told.Attributes["message.type"], " ", told.ReadQueueNums, " ", told.WriteQueueNums)
+					if got != want {
+						s.Errorf("got %q, want %q: %s", got, want, a.Body)
+					}
+				}
+				c.want(17, "No topic in this broker. topic: "+s.name("no"), reqTopicConfig, fields{"topic": s.name("no")}, nil)
+			},
+		},
+		{
 			name: "the route of an unknown topic is an answer of its own, 17 (N02, X14a)",
 			run: func(s *remotingScene) {
 				s.dialAt(s.broker.NameServer()).want(17, "No topic route info in name server for the topic: "+s.name("no"), reqRoute, fields{"topic": s.name("no")}, nil)

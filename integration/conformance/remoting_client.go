@@ -37,6 +37,7 @@ const (
 	reqCreateGroup = 200
 	reqSendV2      = 310
 	reqSendBatch   = 320
+	reqTopicConfig = 351
 	reqLitePull    = 361
 )
 

@@ -58,6 +58,7 @@ const (
 	RemotingCluster        Method = "RemotingCluster"        // 106
 	RemotingCreateGroup    Method = "RemotingCreateGroup"    // 200
 	RemotingSendBatch      Method = "RemotingSendBatch"      // 320
+	RemotingTopicConfig    Method = "RemotingTopicConfig"    // 351
 	RemotingOther          Method = "RemotingOther"          // any other code
 )
 

@@ -29,6 +29,7 @@ const (
 	codeCreateGroup      = 200
 	codeSendV2           = 310
 	codeSendBatch        = 320
+	codeTopicConfig      = 351
 	codeLitePull         = 361
 )
 
@@ -58,6 +59,7 @@ var brokerHandlers = map[int]remotingHandler{
 	codeUnregister:     {RemotingUnregister, (*remotingCall).unregister},
 	codeConsumerList:   {RemotingConsumerList, (*remotingCall).consumerList},
 	codeCreateTopic:    {RemotingCreateTopic, (*remotingCall).createTopic},
+	codeTopicConfig:    {RemotingTopicConfig, (*remotingCall).topicConfig},
 	codeCreateGroup:    {RemotingCreateGroup, (*remotingCall).createGroup},
 	codeCheckClient:    {RemotingCheckClient, (*remotingCall).checkClient},
 	codeEndTransaction: {RemotingEndTransaction, (*remotingCall).endTransaction},

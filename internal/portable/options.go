@@ -4,6 +4,7 @@
 package portable
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -64,6 +65,13 @@ type Options struct {
 	// Extra are further options by the names that the runner has for them, such
 	// as "unaligned_checkpoint_enabled".
 	Extra map[string]any
+
+	// OnWorker, if set, runs a worker that the runner asks for, until ctx ends or the
+	// worker does; by default it is [Worker.Run] in this process. Workers that are
+	// processes of their own, which call Worker.Run, can die without the job: Flink
+	// starts it again, and asks for others. What they count, [Job.Counters] does not
+	// know.
+	OnWorker func(ctx context.Context, w Worker) error
 
 	// OnState and OnMessage, if set, are told of what the runner says. They are
 	// called from one goroutine and must not block.

@@ -27,7 +27,7 @@ func (s *Server) Submit(ctx context.Context, name string, p *beam.Pipeline, o Op
 		return nil, fmt.Errorf("options for %s: %w", s.where, err)
 	}
 	life := context.WithoutCancel(ctx)
-	workers, err := startWorkers(life)
+	workers, err := startWorkers(life, o.OnWorker)
 	if err != nil {
 		return nil, err
 	}

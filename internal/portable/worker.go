@@ -29,6 +29,7 @@ type workers struct {
 	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
 
 	life     context.Context
+	run      func(context.Context, Worker) error
 	server   *grpc.Server
 	endpoint string
 	serving  sync.WaitGroup
@@ -62,12 +63,26 @@ const (
 	settleTime = 50 * time.Millisecond
 )
 
-func startWorkers(ctx context.Context) (*workers, error) {
+// Worker is what a runner says of a worker that it asks for.
+type Worker struct {
+	// ID is the runner's name for it, Logging and Control are its addresses for it.
+	ID, Logging, Control string
+}
+
+// Run is the worker. It returns when the runner hangs up, or ctx ends.
+func (w Worker) Run(ctx context.Context) error {
+	return harness.MainWithOptions(grpcx.WriteWorkerID(ctx, w.ID), w.Logging, w.Control, harness.Options{})
+}
+
+func startWorkers(ctx context.Context, run func(context.Context, Worker) error) (*workers, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("starting the worker: %w", err)
 	}
-	w := &workers{life: ctx, server: grpc.NewServer(), endpoint: listener.Addr().String(),
+	if run == nil {
+		run = func(ctx context.Context, w Worker) error { return w.Run(ctx) }
+	}
+	w := &workers{life: ctx, run: run, server: grpc.NewServer(), endpoint: listener.Addr().String(),
 		counters: counters{sum: make(map[string]int64)}, byID: make(map[string]*worker)}
 	fnpb.RegisterBeamFnExternalWorkerPoolServer(w.server, w)
 	w.serving.Go(func() { _ = w.server.Serve(listener) }) // it ends with the server, and says no more than that
@@ -88,13 +103,13 @@ func (w *workers) StartWorker(_ context.Context, req *fnpb.StartWorkerRequest) (
 		return &fnpb.StartWorkerResponse{Error: fmt.Sprintf("worker %q runs already", req.GetWorkerId())}, nil
 	}
 	one := &worker{ended: make(chan struct{}), counters: &w.counters}
-	ctx := context.WithValue(grpcx.WriteWorkerID(w.life, req.GetWorkerId()), workerKey{}, one)
-	ctx, one.cancel = context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(context.WithValue(w.life, workerKey{}, one))
+	one.cancel = cancel
 	w.byID[req.GetWorkerId()] = one
 	go func() {
 		defer close(one.ended)
 		// How it ends is of no interest: the job has ended then.
-		_ = harness.MainWithOptions(ctx, req.GetLoggingEndpoint().GetUrl(), req.GetControlEndpoint().GetUrl(), harness.Options{})
+		_ = w.run(ctx, Worker{ID: req.GetWorkerId(), Logging: req.GetLoggingEndpoint().GetUrl(), Control: req.GetControlEndpoint().GetUrl()})
 	}()
 	return &fnpb.StartWorkerResponse{}, nil
 }

@@ -25,6 +25,7 @@ const (
 	codeCreateGroup      = 200
 	codeSendV2           = 310
 	codeSendBatch        = 320
+	codeTopicConfig      = 351
 )
 
 // Codes of answers.

@@ -22,7 +22,7 @@ func Command(ctx context.Context, args []string) int {
 	realN := f.Int("real-n", 3000, "messages, on a real RocketMQ; 0 leaves it out")
 	realKills := f.Int("real-kills", 12, "workers that are killed, on a real RocketMQ")
 	seed := f.Uint64("seed", uint64(rand.Uint32()), "seed of the random moments")
-	onFlink := f.Bool("flink", false, "run the row on Flink alone, with n messages, checkpoints each 2 s, and a failure in the middle")
+	onFlink := f.Bool("flink", false, "run the rows on Flink alone, with n messages and checkpoints each 2 s: the job fails once, and workers are killed at each step")
 	_ = f.Parse(args) // ends the process by itself
 	o := Options{Messages: *n, Kills: *kills, Seed: *seed, Log: func(format string, args ...any) { fmt.Printf("  "+format+"\n", args...) }}
 	good := true
@@ -32,9 +32,13 @@ func Command(ctx context.Context, args []string) int {
 		good = good && v.OK(random)
 	}
 	if *onFlink {
-		v := Flink(ctx, o)
-		show(v, false)
-		return exitCode(good && len(v.Kills) > 0) // a run without the failure shows nothing of it
+		failed := FlinkFails(ctx, o)
+		show(failed, false)
+		o.Kills = len(steps)
+		killed := FlinkKilled(ctx, o)
+		show(killed, false)
+		// A run without the failures shows nothing of them.
+		return exitCode(good && len(failed.Kills) > 0 && len(killed.Kills) == len(steps))
 	}
 	show(Embedded(ctx, o), false)
 	random := o

@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -53,67 +55,148 @@ func (*failOnceFn) ProcessElement(_ context.Context, m coders.Message) (coders.M
 	return m, nil
 }
 
-// Flink writes through Flink with checkpoints, from one topic of an embedded broker
-// to another, and has the job fail once in the middle, so that Flink starts it again
+// FlinkFails has the job fail once in the middle, so that Flink starts it again
 // from its last checkpoint.
-func Flink(ctx context.Context, o Options) Verdict {
-	begin := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("not done in %v", longest))
-	defer cancel()
-	v := Verdict{Row: "txn-flink-restarted/embedded", Messages: o.Messages, Kills: map[string]int{}}
-	mq := embedded.Start(ctx, embedded.WithNormalTopic(topic), embedded.WithQueues(sourceQueues))
-	defer mq.Close()
-	mq.CreateTopic(sourceTopic, sourceQueues)
-	for i := range o.Messages {
-		mq.PublishTo(embedded.Queue{Topic: sourceTopic, ID: i % sourceQueues}, strconv.AppendInt(nil, int64(i), 10))
+func FlinkFails(ctx context.Context, o Options) Verdict {
+	r := &flinkRun{o: o}
+	armed := false
+	v := r.run(ctx, "txn-flink-restarted/embedded", func(there, checkpoints int) {
+		if !armed && checkpoints > 0 && there > o.Messages/10 {
+			armed = true
+			failing.Store(true)
+		}
+	})
+	if armed && !failing.Swap(false) {
+		v.Kills["job failed, restarted from a checkpoint"]++
 	}
-	err := onFlink(ctx, mq, o, &v)
-	rocketmqio.Shutdown()
-	seen := map[string]int{}
-	for _, m := range mq.Messages(topic) {
-		seen[string(m.Body)]++
-	}
-	v.judge(seen, err, begin)
-	v.Prepared = len(mq.Halves(group))
 	return v
 }
 
-func onFlink(ctx context.Context, mq *embedded.Broker, o Options, v *Verdict) error {
-	portable.Init(os.Stderr, false)
-	server, err := flink.Start(ctx)
+// FlinkKilled kills worker processes at each step in turn. Flink starts the job again
+// from its last checkpoint each time, and asks for another worker.
+func FlinkKilled(ctx context.Context, o Options) Verdict {
+	c := &crew{kills: map[string]int{}}
+	r := &flinkRun{o: o, crew: c}
+	rng := rand.New(rand.NewPCG(o.Seed, 3))
+	armed, since, disarm := 0, 0, func() {}
+	v := r.run(ctx, "txn-flink-killed/embedded", func(there, checkpoints int) {
+		// Each in its part of the messages, and behind a checkpoint of its own.
+		if armed == o.Kills || c.killed() < armed || checkpoints <= since || there < o.Messages*(armed+1)/(o.Kills+2) {
+			return
+		}
+		disarm()
+		s := steps[armed%len(steps)]
+		armed, since = armed+1, checkpoints
+		disarm = s.arm(r.mq, 1+rng.IntN(20), time.Duration(rng.IntN(3000))*time.Microsecond, func() { c.kill(s.name) })
+		o.Log("%s: a worker will be killed", s.name)
+	})
+	v.Kills, v.Workers = c.kills, c.started
+	return v
+}
+
+// crew are the worker processes of a job, one after another.
+type crew struct {
+	mu      sync.Mutex
+	now     *worker
+	started int
+	kills   map[string]int // by step
+}
+
+// run is a worker of the job, in a process of its own.
+func (c *crew) run(ctx context.Context, asked portable.Worker) error {
+	w, err := startWorker(config{OfRunner: &asked})
 	if err != nil {
 		return err
 	}
-	defer server.Close()
-	jobs, err := portable.Dial(ctx, server.Endpoint())
+	c.mu.Lock()
+	c.now = w
+	c.started++
+	c.mu.Unlock()
+	defer context.AfterFunc(ctx, w.kill)()
+	<-w.ended
+	return w.err
+}
+
+func (c *crew) kill(step string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now.kill()
+	c.kills[step]++
+}
+
+func (c *crew) killed() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.kills {
+		n += k
+	}
+	return n
+}
+
+// flinkRun writes through Flink with checkpoints, from one topic of an embedded
+// broker to another.
+type flinkRun struct {
+	o      Options
+	crew   *crew // nil: the workers are in this process
+	mq     *embedded.Broker
+	server *flink.Server
+}
+
+// run runs the job. Meanwhile each is told how many messages are there and how many
+// checkpoints are complete.
+func (r *flinkRun) run(ctx context.Context, row string, each func(there, checkpoints int)) Verdict {
+	begin := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("not done in %v", longest))
+	defer cancel()
+	v := Verdict{Row: row, Messages: r.o.Messages, Kills: map[string]int{}, Workers: 1}
+	r.mq = embedded.Start(ctx, embedded.WithNormalTopic(topic), embedded.WithQueues(sourceQueues))
+	defer r.mq.Close()
+	r.mq.CreateTopic(sourceTopic, sourceQueues)
+	for i := range r.o.Messages {
+		r.mq.PublishTo(embedded.Queue{Topic: sourceTopic, ID: i % sourceQueues}, strconv.AppendInt(nil, int64(i), 10))
+	}
+	err := r.submit(ctx, each)
+	rocketmqio.Shutdown()
+	seen := map[string]int{}
+	for _, m := range r.mq.Messages(topic) {
+		seen[string(m.Body)]++
+	}
+	v.judge(seen, err, begin)
+	v.Prepared = len(r.mq.Halves(group))
+	return v
+}
+
+func (r *flinkRun) submit(ctx context.Context, each func(there, checkpoints int)) error {
+	portable.Init(os.Stderr, false)
+	var err error
+	if r.server, err = flink.Start(ctx); err != nil {
+		return err
+	}
+	defer r.server.Close()
+	jobs, err := portable.Dial(ctx, r.server.Endpoint())
 	if err != nil {
 		return err
 	}
 	defer jobs.Close()
-	job, err := jobs.Submit(ctx, "txn", flinkPipeline(mq), portable.Options{
-		Parallelism: sourceQueues, CheckpointingInterval: checkpoints,
-	})
+	options := portable.Options{Parallelism: sourceQueues, CheckpointingInterval: checkpoints, Retries: r.o.Kills + 3}
+	if r.crew != nil {
+		options.OnWorker = r.crew.run
+	}
+	job, err := jobs.Submit(ctx, "txn", flinkPipeline(r.mq), options)
 	if err != nil {
 		return err
 	}
-	v.Workers++
-	err = failInTheMiddle(ctx, mq, server, job, o, v)
+	err = r.follow(ctx, job, each)
 	return errors.Join(err, job.Cancel(context.WithoutCancel(ctx)))
 }
 
-// failInTheMiddle has the job fail when a tenth is there and a checkpoint lies behind
-// it, and returns when all are there and two more checkpoints have been completed, so
-// that nothing is under way any more. The job itself has no end: what ends a source's
-// job on Flink also ends its checkpoints.
-func failInTheMiddle(ctx context.Context, mq *embedded.Broker, server *flink.Server, job *portable.Job, o Options, v *Verdict) error {
-	tick := time.NewTicker(time.Second)
+// follow returns when all messages are there and two more checkpoints have been
+// completed, so that nothing is under way any more. The job itself has no end: what
+// ends a source's job on Flink also ends its checkpoints.
+func (r *flinkRun) follow(ctx context.Context, job *portable.Job, each func(there, checkpoints int)) error {
+	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
-	armed, atEnd := false, -1
-	defer func() {
-		if armed && !failing.Swap(false) {
-			v.Kills["job failed, restarted from a checkpoint"]++
-		}
-	}()
+	atEnd, shown := -1, time.Now()
 	for {
 		select {
 		case <-tick.C:
@@ -122,15 +205,14 @@ func failInTheMiddle(ctx context.Context, mq *embedded.Broker, server *flink.Ser
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		there := stored(mq)
-		done := checkpointsOf(ctx, server)
-		o.Log("%d messages are there, after %d checkpoints", there, done)
-		if !armed && done > 0 && there > o.Messages/10 {
-			armed = true
-			failing.Store(true)
+		there, done := stored(r.mq), checkpointsOf(ctx, r.server)
+		if time.Since(shown) >= time.Second {
+			r.o.Log("%d messages are there, after %d checkpoints", there, done)
+			shown = time.Now()
 		}
+		each(there, done)
 		switch {
-		case there < o.Messages:
+		case there < r.o.Messages:
 		case atEnd < 0:
 			atEnd = done
 		case done >= atEnd+2:

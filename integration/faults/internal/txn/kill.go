@@ -121,11 +121,23 @@ func killAtSteps(ctx context.Context, mq *embedded.Broker, rng *rand.Rand, c con
 
 // runKilled runs a worker and kills it at the n-th request of the step.
 func runKilled(ctx context.Context, mq *embedded.Broker, s step, n int, later time.Duration, c config) (bool, error) {
-	var mu sync.Mutex
+	there := make(chan struct{})
 	var w *worker
+	remove := s.arm(mq, n, later, func() { <-there; w.kill() })
+	defer remove()
+	w, err := startWorker(c)
+	if err != nil {
+		return false, err
+	}
+	close(there)
+	return w.wait(ctx)
+}
+
+// arm has a worker killed at the n-th request of the step from now on.
+func (s step) arm(mq *embedded.Broker, n int, later time.Duration, kill func()) (remove func()) {
+	var mu sync.Mutex
 	count := 0
-	mu.Lock() // until w is there
-	remove := mq.ControlAlways(s.method, func(_ context.Context, r *embedded.Request) embedded.Reaction {
+	return mq.ControlAlways(s.method, func(_ context.Context, r *embedded.Request) embedded.Reaction {
 		mu.Lock()
 		defer mu.Unlock()
 		if s.counts != nil && !s.counts(r) {
@@ -135,20 +147,12 @@ func runKilled(ctx context.Context, mq *embedded.Broker, s step, n int, later ti
 			return embedded.Pass()
 		}
 		if s.instant {
-			w.kill()
+			kill()
 		} else {
-			time.AfterFunc(later, w.kill)
+			time.AfterFunc(later, kill)
 		}
 		return s.react
 	})
-	defer remove()
-	var err error
-	w, err = startWorker(c)
-	mu.Unlock()
-	if err != nil {
-		return false, err
-	}
-	return w.wait(ctx)
 }
 
 func runToEnd(ctx context.Context, c config, v *Verdict) error {

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/rocketmq-beam/rocketmq-beam/integration/flink/flinktest"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq/realmqtest"
 )
 
@@ -18,6 +19,7 @@ var (
 	kills        = flag.Int("txn.kills", 14, "of workers, on the embedded broker")
 	realMessages = flag.Int("txn.real-messages", 1000, "how many, on a real one")
 	realKills    = flag.Int("txn.real-kills", 4, "of workers, on a real one")
+	flinkKills   = flag.Int("txn.flink-kills", 3, "of workers on Flink, with as many messages as the embedded broker has")
 )
 
 // TestMain is also what the worker processes of the tests run.
@@ -49,6 +51,21 @@ func TestWithRandomKeysNothingIsLost(t *testing.T) {
 	if !v.OK(true) || v.Twice == 0 {
 		t.Errorf("got %+v, want nothing lost and something written again", v)
 	}
+}
+
+// Processes that die with what they had prepared and not committed; Flink starts the
+// job again, and other workers (X22a, Y13).
+func TestWorkersKilledOnFlinkWriteOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: starts a JVM")
+	}
+	flinktest.Need(t)
+	o := options(t, *messages, *flinkKills)
+	v := FlinkKilled(t.Context(), o)
+	if !v.OK(false) || len(v.Kills) != min(o.Kills, len(steps)) || v.Workers <= o.Kills {
+		t.Errorf("got %+v", v)
+	}
+	t.Logf("%+v", v)
 }
 
 func TestOnARealBroker(t *testing.T) {

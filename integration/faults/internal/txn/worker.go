@@ -16,6 +16,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/portable"
 )
 
 // Variable is the environment variable that makes a program, which calls [Run]
@@ -31,6 +33,9 @@ type config struct {
 	Messages   int           `json:"messages"`
 	Settle     time.Duration `json:"settle"`
 	Random     bool          `json:"random"` // leaves the keys to chance
+
+	// OfRunner makes it a worker of a runner instead, which tells it what to do.
+	OfRunner *portable.Worker `json:"of_runner,omitempty"`
 }
 
 // Run does nothing unless the environment asks for a worker. Then it writes, and
@@ -42,7 +47,12 @@ func Run() {
 	}
 	var c config
 	err := json.Unmarshal([]byte(text), &c)
-	if err == nil {
+	switch {
+	case err != nil:
+	case c.OfRunner != nil:
+		portable.Init(os.Stderr, false)
+		err = c.OfRunner.Run(context.Background())
+	default:
 		beam.Init()
 		_, err = prism.Execute(context.Background(), build(c))
 	}
