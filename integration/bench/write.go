@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/bench/internal/writebench"
+	"github.com/rocketmq-beam/rocketmq-beam/rocketmqio"
 )
 
 // writeFlags are what the command was told.
 type writeFlags struct {
 	common
-	messages, body, queues                         int
+	messages, body, queues, pending                int
 	asyncInFlight, batchInFlight, clientGoInFlight int
 	clientGo                                       string
 }
@@ -36,6 +37,7 @@ func writeCommand() *cobra.Command {
 	flags.IntVar(&f.queues, "queues", 4, "queues of the topic")
 	flags.IntVar(&f.asyncInFlight, "async-in-flight", 0, "requests of one message in flight; 0: try which number is best")
 	flags.IntVar(&f.batchInFlight, "batches-in-flight", 0, "requests of 64 messages in flight; 0: try which number is best")
+	flags.IntVar(&f.pending, "pending", rocketmqio.DefaultPendingMax, "messages that the pipeline has in flight, rocketmqio.WritePendingMax")
 	flags.IntVar(&f.clientGoInFlight, "client-go-in-flight", 1000, "messages that rocketmq-client-go has in flight")
 	flags.StringVar(&f.clientGo, "client-go", clientGoSource, "folder of the program that sends with rocketmq-client-go; empty leaves it out")
 	f.pairsFlag(flags, "legs of each program")
@@ -46,13 +48,14 @@ func writeCommand() *cobra.Command {
 
 func (f *writeFlags) check() error {
 	return f.common.check(least{"messages", f.messages, 1}, least{"body", f.body, 1}, least{"queues", f.queues, 1}, least{"pairs", f.pairs, 1},
-		least{"async-in-flight", f.asyncInFlight, 0}, least{"batches-in-flight", f.batchInFlight, 0}, least{"client-go-in-flight", f.clientGoInFlight, 1})
+		least{"async-in-flight", f.asyncInFlight, 0}, least{"batches-in-flight", f.batchInFlight, 0}, least{"client-go-in-flight", f.clientGoInFlight, 1}, least{"pending", f.pending, 1})
 }
 
 func (f *writeFlags) run(ctx context.Context, c *console) (err error) {
 	settings := writebench.Settings{
 		Load:          writebench.Load{Messages: f.messages, Body: f.body},
 		AsyncInFlight: f.asyncInFlight, BatchInFlight: f.batchInFlight, ClientGoInFlight: f.clientGoInFlight,
+		Pending: f.pending,
 	}
 	program, err := buildClientGo(ctx, c, f.clientGo)
 	if err != nil {

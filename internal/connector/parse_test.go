@@ -262,6 +262,7 @@ func TestFaultsOfOptions(t *testing.T) {
 		{"a dynamic tag without a column", with(Remoting, "rocketmq.sink.tag.dynamic.enable", "true"), columns, []string{"'rocketmq.sink.tag.dynamic.column' is missing"}},
 		{"a dynamic tag's column that is off", with(Remoting, "rocketmq.sink.tag.dynamic.column", "tag"), columns, []string{"no effect without 'rocketmq.sink.tag.dynamic.enable' = 'true'"}},
 		{"two tags", with(Remoting, "rocketmq.sink.tag.dynamic.enable", "true", "rocketmq.sink.tag.dynamic.column", "tag", "rocketmq.sink.tag", "t"), columns, []string{"give one of both"}},
+		// W18
 		{"a key column that is not there", with(Remoting, "rocketmq.sink.key.columns", "id;nope"), columns, []string{"the table has no column `nope`: it has id, name, tag"}},
 		{"a key column of bytes", with(Remoting, "rocketmq.sink.key.columns", "b"), "b BYTES, c INT", []string{"column `b` is BYTES, which has no text"}},
 		{"a tag column that is virtual", with(Remoting, "rocketmq.sink.tag.dynamic.enable", "true", "rocketmq.sink.tag.dynamic.column", "topic"), "topic STRING METADATA VIRTUAL, c INT", []string{"column `topic` is VIRTUAL"}},

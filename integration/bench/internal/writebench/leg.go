@@ -45,6 +45,8 @@ type Settings struct {
 	Load Load
 	// In flight are requests: of one message, of 64, and of client-go.
 	AsyncInFlight, BatchInFlight, ClientGoInFlight int
+	// Pending are messages that the pipeline has in flight at most.
+	Pending int
 	// ClientGo runs rocketmq-client-go; nil leaves it out.
 	ClientGo Program
 }
@@ -84,7 +86,7 @@ func (t *Target) leg(ctx context.Context, side Side, s *Settings) (Leg, error) {
 		run, failed, err := t.clientGo(ctx, s.ClientGo, s.Load, s.ClientGoInFlight)
 		return Leg{side, run, failed, 0}, err
 	case Pipeline:
-		sum, err := t.pipeline(ctx, s.Load)
+		sum, err := t.pipeline(ctx, s.Load, s.Pending)
 		if err != nil {
 			return leg, err
 		}

@@ -40,7 +40,7 @@ func target(t *testing.T) (*embedded.Broker, *Target) {
 func TestAllProgramsWriteAllMessagesOnce(t *testing.T) {
 	_, at := target(t)
 	around := 0
-	c := &Comparison{Rounds: 2, Settings: Settings{Load: Load{Messages: 403, Body: 64}}, Log: slog.New(slog.DiscardHandler), Around: func(leg func() error) error {
+	c := &Comparison{Rounds: 2, Settings: Settings{Load: Load{Messages: 403, Body: 64}, Pending: 100}, Log: slog.New(slog.DiscardHandler), Around: func(leg func() error) error {
 		around++
 		return leg()
 	}}
@@ -86,7 +86,7 @@ func TestWhatTheProgramWithClientGoSaysIsChecked(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var args string
 			p := program(func(a []string) (string, error) { args = strings.Join(a, " "); return c.says, c.err })
-			s := &Settings{Load: Load{Messages: 100, Body: 8}, ClientGo: p, ClientGoInFlight: 7}
+			s := &Settings{Load: Load{Messages: 100, Body: 8}, ClientGo: p, ClientGoInFlight: 7, Pending: 100}
 			if _, err := at.Run(t.Context(), ClientGo, s); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error with %q", err, c.want)
 			}
@@ -109,7 +109,7 @@ func round(async, batch, pipeline int) Round {
 func TestTheReportIsOneLineOfJSON(t *testing.T) {
 	var out bytes.Buffer
 	rounds := []Round{round(100, 200, 200), round(1000, 500, 1000), round(1000, 1000, 500)}
-	s := &Settings{Load: Load{Messages: 1000}, AsyncInFlight: 64, BatchInFlight: 4}
+	s := &Settings{Load: Load{Messages: 1000}, AsyncInFlight: 64, BatchInFlight: 4, Pending: 100}
 	if err := (Report{Embedded: Summarize(rounds, s)}).WriteJSON(&out); err != nil {
 		t.Fatal(err)
 	}

@@ -114,14 +114,14 @@ type discardFn struct{}
 func (fn *discardFn) ProcessElement(int64) {}
 
 // pipeline is what a user writes, with all defaults, and a step that counts.
-func (t *Target) pipeline(ctx context.Context, load Load) (*tally, error) {
+func (t *Target) pipeline(ctx context.Context, load Load, pending int) (*tally, error) {
 	defer rocketmqio.Shutdown()
 	id, sum := uuid.NewString(), &tally{all: int64(load.Messages)}
 	tallies.Store(id, sum)
 	defer tallies.Delete(id)
 	p, s := beam.NewPipelineWithRoot()
 	messages := beam.ParDo(s, &sourceFn{Leg: id, Load: load}, beam.Impulse(s))
-	counts := beam.ParDo(s, &resultFn{Leg: id}, rocketmqio.Write(s, t.NameServers, messages, rocketmqio.WriteTopic(t.Topic)))
+	counts := beam.ParDo(s, &resultFn{Leg: id}, rocketmqio.Write(s, t.NameServers, messages, rocketmqio.WriteTopic(t.Topic), rocketmqio.WritePendingMax(pending)))
 	beam.ParDo0(s, &discardFn{}, beam.Reshuffle(s, counts))
 	ended := make(chan error, 1)
 	go func() {

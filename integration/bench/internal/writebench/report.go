@@ -37,6 +37,7 @@ type Summary struct {
 	Messages      int `json:"messages"`
 	AsyncInFlight int `json:"raw_async_in_flight"`
 	BatchInFlight int `json:"raw_batches_in_flight"`
+	Pending       int `json:"pipeline_pending"` // messages
 	// Processor time of the client process alone; RawCPU is that of the batches.
 	RawCPU      float64  `json:"raw_cpu_s_per_million"`
 	AsyncCPU    float64  `json:"raw_async_cpu_s_per_million"`
@@ -57,7 +58,7 @@ func Summarize(rounds []Round, s *Settings) *Summary {
 		RawPerS: comparison.FiguresOf(rounds, Round.best, 0).Median(), PipelinePerS: leg(Pipeline, Leg.PerSecond, 0),
 		Ratio: ratios.Median(), MinRatio: ratios.Min(), MaxRatio: ratios.Max(),
 		AsyncPerS: leg(Async, Leg.PerSecond, 0), BatchPerS: leg(Batch, Leg.PerSecond, 0),
-		Rounds: len(rounds), Messages: s.Load.Messages, AsyncInFlight: s.AsyncInFlight, BatchInFlight: s.BatchInFlight,
+		Rounds: len(rounds), Messages: s.Load.Messages, AsyncInFlight: s.AsyncInFlight, BatchInFlight: s.BatchInFlight, Pending: s.Pending,
 		RawCPU: leg(Batch, Leg.CPUMicros, 2), AsyncCPU: leg(Async, Leg.CPUMicros, 2), PipelineCPU: leg(Pipeline, Leg.CPUMicros, 2),
 		RawAllocs: leg(Batch, Leg.AllocationsPerMessage, 1), PipelineAllocs: leg(Pipeline, Leg.AllocationsPerMessage, 1),
 	}
