@@ -46,26 +46,27 @@ func countBounded(t *testing.T, s beam.Scope, b *embedded.Broker) {
 
 // X30: what other sources read nothing on. Y03: offsets are committed on Flink
 // without checkpoints too, for nothing waits for one.
-func TestABoundedReadOfNormalTopics(t *testing.T) {
-	eachTarget(t, func(t *testing.T, on target) {
-		b := startBroker(t)
-		tp := newTap(t)
-		const n = 200
-		publishOrders(b, 0, n)
-		p, s := beam.NewPipelineWithRoot()
-		countBounded(t, s, b)
-		job, err := on.batch(t, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := total(tp.snapshot()); got != n {
-			t.Errorf("%d messages are counted in windows, want %d", got, n)
-		}
-		wantCounters(t, job.Counters, map[string]int64{"rocketmq.rocketmqio.read.emitted": n, "rocketmq.rocketmqio.read.commits": queues})
-		wantMetric(t, job, "emitted", n)
-		awaitCommits(t, b)
-		awaitCounts(t, b, tp)
-	})
+func TestABoundedReadOfNormalTopics(t *testing.T) { wantOrders(t, onPrism) }
+
+func wantOrders(t *testing.T, on target) {
+	t.Helper()
+	b := startBroker(t)
+	tp := newTap(t)
+	const n = 200
+	publishOrders(b, 0, n)
+	p, s := beam.NewPipelineWithRoot()
+	countBounded(t, s, b)
+	job, err := on.batch(t, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := total(tp.snapshot()); got != n {
+		t.Errorf("%d messages are counted in windows, want %d", got, n)
+	}
+	wantCounters(t, job.Counters, map[string]int64{"rocketmq.rocketmqio.read.emitted": n, "rocketmq.rocketmqio.read.commits": queues})
+	wantMetric(t, job, "emitted", n)
+	awaitCommits(t, b)
+	awaitCounts(t, b, tp)
 }
 
 // throttleBounded is read n messages, group, throttle, ack. The quota lets all
@@ -78,23 +79,24 @@ func throttleBounded(t *testing.T, s beam.Scope, b *embedded.Broker, n int64) {
 	beam.ParDo0(s, &resultFn{t.Name()}, ackfn.Ack(s, fair.Passed))
 }
 
-func TestABoundedReadOfLiteTopics(t *testing.T) {
-	eachTarget(t, func(t *testing.T, on target) {
-		b := startBus(t)
-		tp := newTap(t)
-		publishTenants(b)
-		p, s := beam.NewPipelineWithRoot()
-		throttleBounded(t, s, b, noisy+calm)
-		job, err := on.batch(t, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := b.Pending(busTopic); n != 0 {
-			t.Errorf("%d messages are not acked", n)
-		}
-		if all, distinct := tp.counts(); all != noisy+calm || distinct != all {
-			t.Errorf("%d results for %d messages, want %d", all, distinct, noisy+calm)
-		}
-		wantMetric(t, job, "emitted", noisy+calm)
-	})
+func TestABoundedReadOfLiteTopics(t *testing.T) { wantBus(t, onPrism) }
+
+func wantBus(t *testing.T, on target) {
+	t.Helper()
+	b := startBus(t)
+	tp := newTap(t)
+	publishTenants(b)
+	p, s := beam.NewPipelineWithRoot()
+	throttleBounded(t, s, b, noisy+calm)
+	job, err := on.batch(t, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := b.Pending(busTopic); n != 0 {
+		t.Errorf("%d messages are not acked", n)
+	}
+	if all, distinct := tp.counts(); all != noisy+calm || distinct != all {
+		t.Errorf("%d results for %d messages, want %d", all, distinct, noisy+calm)
+	}
+	wantMetric(t, job, "emitted", noisy+calm)
 }

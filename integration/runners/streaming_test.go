@@ -18,6 +18,8 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/throttlefn"
 )
 
+var everywhere = append([]target{onPrism}, onFlink...)
+
 // Not under the race detector: when a job is cancelled, the harness of Beam 2.77
 // closes the channel of its answers beside a bundle that still sends one.
 
@@ -25,7 +27,7 @@ import (
 // on when all queues are idle, also one that never held anything. Offsets are
 // committed (Y03) and counters are seen while the job runs.
 func TestWindowsOfNormalTopicsFireAndOffsetsAreCommitted(t *testing.T) {
-	eachTarget(t, func(t *testing.T, on target) {
+	eachTarget(t, everywhere, func(t *testing.T, on target) {
 		b := startBroker(t)
 		b.CreateTopic(ordersTopic, queues+1) // one stays empty
 		tp := newTap(t)
@@ -50,7 +52,7 @@ func TestWindowsOfNormalTopicsFireAndOffsetsAreCommitted(t *testing.T) {
 // B23, X30: read, group, throttle, ack. What is over the quota comes again and is
 // acked as well; a second load, after a lull, finds everything still at work.
 func TestLiteTopicsAreThrottledAndAcked(t *testing.T) {
-	eachTarget(t, func(t *testing.T, on target) {
+	eachTarget(t, everywhere, func(t *testing.T, on target) {
 		b := startBus(t)
 		tp := newTap(t)
 		p, s := beam.NewPipelineWithRoot()

@@ -69,8 +69,8 @@ type Options struct {
 	// OnWorker, if set, runs a worker that the runner asks for, until ctx ends or the
 	// worker does; by default it is [Worker.Run] in this process. Workers that are
 	// processes of their own, which call Worker.Run, can die without the job: Flink
-	// starts it again, and asks for others. What they count, [Job.Counters] does not
-	// know.
+	// starts it again with others, up to ten seconds later. See that Retries and
+	// RetryDelay last that long. What they count, [Job.Counters] does not know.
 	OnWorker func(ctx context.Context, w Worker) error
 
 	// OnState and OnMessage, if set, are told of what the runner says. They are
@@ -86,6 +86,11 @@ const DefaultRetries = 3
 // shortBundle keeps the latency of a stream low: what a bundle makes of a shuffled
 // input waits for its end.
 const shortBundle = 100 * time.Millisecond
+
+// workerExpiry is when Flink's job server looks for another worker. By its own choice
+// it never does: a job whose worker is gone starts again with the same one, and fails,
+// as often as it may (2.62).
+const workerExpiry = 10 * time.Second
 
 // Check refuses values that cannot work, each with its name and value.
 func (o *Options) Check() error {
@@ -150,6 +155,9 @@ func (o *Options) runner() map[string]any {
 	number("max_bundle_time_mills", most.Milliseconds())
 	number("execution_retry_delay", o.RetryDelay.Milliseconds())
 	number("shutdown_sources_after_idle_ms", o.EndIdleSourcesAfter.Milliseconds())
+	if o.OnWorker != nil {
+		out["environment_expiration_millis"] = workerExpiry.Milliseconds()
+	}
 	if o.RetainCheckpoints {
 		out["externalized_checkpoints_enabled"] = true
 		out["retain_externalized_checkpoints_on_cancellation"] = true

@@ -4,6 +4,7 @@
 package portable
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,10 @@ func TestOptionsBecomeTheRunnersOwn(t *testing.T) {
 				"number_of_execution_retries": 9, "execution_retry_delay": int64(5000), "state_backend": "rocksdb", "state_backend_storage_path": "s3://b/c",
 				"externalized_checkpoints_enabled": true, "retain_externalized_checkpoints_on_cancellation": true, "savepoint_path": "s3://b/s",
 				"allow_non_restored_state": true, "shutdown_sources_after_idle_ms": int64(2000), "max_parallelism": 128},
+		},
+		"of workers that may die there can be others": {
+			Options{OnWorker: func(context.Context, Worker) error { return nil }},
+			map[string]any{"streaming": false, "environment_expiration_millis": int64(10_000)},
 		},
 		"no retries": {
 			Options{CheckpointingInterval: time.Second, MaxBundleSize: 1, Retries: -1},

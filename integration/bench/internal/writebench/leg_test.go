@@ -116,7 +116,7 @@ func TestTheReportIsOneLineOfJSON(t *testing.T) {
 	want := `{"real":null,"embedded":{"raw_per_s":2000,"pipeline_per_s":2000,"ratio":1,"min_ratio":0.5,"max_ratio":2,` +
 		`"raw_async_per_s":500,"raw_batches_per_s":2000,"client_go_per_s":null,"raw_failed":1500,"pipeline_failed":0,` +
 		`"client_go_failed":null,"pipeline_stored_again":0,"pairs":3,"messages":1000,"raw_async_in_flight":64,` +
-		`"raw_batches_in_flight":4,"raw_cpu_s_per_million":20,"raw_async_cpu_s_per_million":40,"pipeline_cpu_s_per_million":20,` +
+		`"raw_batches_in_flight":4,"pipeline_pending":100,"raw_cpu_s_per_million":20,"raw_async_cpu_s_per_million":40,"pipeline_cpu_s_per_million":20,` +
 		`"client_go_cpu_s_per_million":null,"raw_allocs_per_message":45,"pipeline_allocs_per_message":45}}` + "\n"
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Errorf("report (-want +got):\n%s", d)

@@ -58,15 +58,15 @@ func (*failOnceFn) ProcessElement(_ context.Context, m coders.Message) (coders.M
 // FlinkFails has the job fail once in the middle, so that Flink starts it again
 // from its last checkpoint.
 func FlinkFails(ctx context.Context, o Options) Verdict {
-	r := &flinkRun{o: o}
-	armed := false
-	v := r.run(ctx, "txn-flink-restarted/embedded", func(there, checkpoints int) {
-		if !armed && checkpoints > 0 && there > o.Messages/10 {
-			armed = true
-			failing.Store(true)
+	o.Kills = 1
+	r := &flinkRun{o: o, arm: func(int) { failing.Store(true) }, happened: func() int {
+		if failing.Load() {
+			return 0
 		}
-	})
-	if armed && !failing.Swap(false) {
+		return 1
+	}}
+	v := r.run(ctx, "txn-flink-restarted/embedded")
+	if !failing.Swap(false) && r.armed > 0 {
 		v.Kills["job failed, restarted from a checkpoint"]++
 	}
 	return v
@@ -76,20 +76,17 @@ func FlinkFails(ctx context.Context, o Options) Verdict {
 // from its last checkpoint each time, and asks for another worker.
 func FlinkKilled(ctx context.Context, o Options) Verdict {
 	c := &crew{kills: map[string]int{}}
-	r := &flinkRun{o: o, crew: c}
 	rng := rand.New(rand.NewPCG(o.Seed, 3))
-	armed, since, disarm := 0, 0, func() {}
-	v := r.run(ctx, "txn-flink-killed/embedded", func(there, checkpoints int) {
-		// Each in its part of the messages, and behind a checkpoint of its own.
-		if armed == o.Kills || c.killed() < armed || checkpoints <= since || there < o.Messages*(armed+1)/(o.Kills+2) {
-			return
-		}
+	r := &flinkRun{o: o, crew: c, happened: c.killed}
+	disarm := func() {}
+	r.arm = func(n int) {
 		disarm()
-		s := steps[armed%len(steps)]
-		armed, since = armed+1, checkpoints
-		disarm = s.arm(r.mq, 1+rng.IntN(20), time.Duration(rng.IntN(3000))*time.Microsecond, func() { c.kill(s.name) })
-		o.Log("%s: a worker will be killed", s.name)
-	})
+		s := steps[n%len(steps)]
+		at, later := 1+rng.IntN(max(1, r.part()/2)), time.Duration(rng.IntN(3000))*time.Microsecond
+		disarm = s.arm(r.mq, at, later, func() { c.kill(s.name) })
+		o.Log("%s: a worker will be killed at request %d", s.name, at)
+	}
+	v := r.run(ctx, "txn-flink-killed/embedded")
 	v.Kills, v.Workers = c.kills, c.started
 	return v
 }
@@ -134,17 +131,22 @@ func (c *crew) killed() (n int) {
 }
 
 // flinkRun writes through Flink with checkpoints, from one topic of an embedded
-// broker to another.
+// broker to another. The messages come in parts, and each but the first has an
+// accident.
 type flinkRun struct {
-	o      Options
-	crew   *crew // nil: the workers are in this process
-	mq     *embedded.Broker
-	server *flink.Server
+	o        Options
+	arm      func(n int) // sees that the n-th accident happens
+	happened func() int  // how many have happened
+	crew     *crew       // nil: the workers are in this process
+	mq       *embedded.Broker
+	server   *flink.Server
+
+	published, armed int
 }
 
-// run runs the job. Meanwhile each is told how many messages are there and how many
-// checkpoints are complete.
-func (r *flinkRun) run(ctx context.Context, row string, each func(there, checkpoints int)) Verdict {
+func (r *flinkRun) part() int { return r.o.Messages / (r.o.Kills + 1) }
+
+func (r *flinkRun) run(ctx context.Context, row string) Verdict {
 	begin := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("not done in %v", longest))
 	defer cancel()
@@ -152,10 +154,7 @@ func (r *flinkRun) run(ctx context.Context, row string, each func(there, checkpo
 	r.mq = embedded.Start(ctx, embedded.WithNormalTopic(topic), embedded.WithQueues(sourceQueues))
 	defer r.mq.Close()
 	r.mq.CreateTopic(sourceTopic, sourceQueues)
-	for i := range r.o.Messages {
-		r.mq.PublishTo(embedded.Queue{Topic: sourceTopic, ID: i % sourceQueues}, strconv.AppendInt(nil, int64(i), 10))
-	}
-	err := r.submit(ctx, each)
+	err := r.submit(ctx)
 	rocketmqio.Shutdown()
 	seen := map[string]int{}
 	for _, m := range r.mq.Messages(topic) {
@@ -166,7 +165,7 @@ func (r *flinkRun) run(ctx context.Context, row string, each func(there, checkpo
 	return v
 }
 
-func (r *flinkRun) submit(ctx context.Context, each func(there, checkpoints int)) error {
+func (r *flinkRun) submit(ctx context.Context) error {
 	portable.Init(os.Stderr, false)
 	var err error
 	if r.server, err = flink.Start(ctx); err != nil {
@@ -178,7 +177,7 @@ func (r *flinkRun) submit(ctx context.Context, each func(there, checkpoints int)
 		return err
 	}
 	defer jobs.Close()
-	options := portable.Options{Parallelism: sourceQueues, CheckpointingInterval: checkpoints, Retries: r.o.Kills + 3}
+	options := portable.Options{Parallelism: sourceQueues, CheckpointingInterval: checkpoints, Retries: 10 * (r.o.Kills + 1), RetryDelay: 2 * time.Second}
 	if r.crew != nil {
 		options.OnWorker = r.crew.run
 	}
@@ -186,39 +185,57 @@ func (r *flinkRun) submit(ctx context.Context, each func(there, checkpoints int)
 	if err != nil {
 		return err
 	}
-	err = r.follow(ctx, job, each)
+	if err = r.follow(ctx, job); err != nil {
+		r.server.KeepLogs()
+		err = fmt.Errorf("%w; the log of Flink is %s", err, r.server.Log())
+	}
 	return errors.Join(err, job.Cancel(context.WithoutCancel(ctx)))
 }
 
-// follow returns when all messages are there and two more checkpoints have been
-// completed, so that nothing is under way any more. The job itself has no end: what
-// ends a source's job on Flink also ends its checkpoints.
-func (r *flinkRun) follow(ctx context.Context, job *portable.Job, each func(there, checkpoints int)) error {
+// follow publishes part after part: when what was published before is there, what
+// was to happen has happened, and two more checkpoints have been completed, so that
+// nothing is under way any more. The job itself has no end: what ends a source's job
+// on Flink also ends its checkpoints.
+func (r *flinkRun) follow(ctx context.Context, job *portable.Job) error {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
-	atEnd, shown := -1, time.Now()
+	r.publish(r.o.Messages - r.o.Kills*r.part())
+	since, shown := -1, time.Now()
 	for {
 		select {
 		case <-tick.C:
 		case <-job.Ended():
 			return errors.Join(errors.New("the job has ended by itself"), job.Wait(ctx))
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return fmt.Errorf("%d of %d messages are there, %d of %d accidents have happened: %w", stored(r.mq), r.published, r.happened(), r.armed, context.Cause(ctx))
 		}
 		there, done := stored(r.mq), checkpointsOf(ctx, r.server)
 		if time.Since(shown) >= time.Second {
 			r.o.Log("%d messages are there, after %d checkpoints", there, done)
 			shown = time.Now()
 		}
-		each(there, done)
 		switch {
-		case there < r.o.Messages:
-		case atEnd < 0:
-			atEnd = done
-		case done >= atEnd+2:
+		case there < r.published || r.armed > 0 && r.happened() < r.armed:
+			since = -1
+		case since < 0:
+			since = done
+		case done < since+2:
+		case r.armed == r.o.Kills:
 			return nil
+		default:
+			r.arm(r.armed)
+			r.armed++
+			r.publish(r.part())
+			since = -1
 		}
 	}
+}
+
+func (r *flinkRun) publish(n int) {
+	for i := r.published; i < r.published+n; i++ {
+		r.mq.PublishTo(embedded.Queue{Topic: sourceTopic, ID: i % sourceQueues}, strconv.AppendInt(nil, int64(i), 10))
+	}
+	r.published += n
 }
 
 func stored(mq *embedded.Broker) (n int) {
@@ -245,7 +262,7 @@ func checkpointsOf(ctx context.Context, server *flink.Server) int {
 func flinkPipeline(mq *embedded.Broker) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	msgs := rocketmqio.Read(s, mq.NameServer(), "txn-reader", []string{sourceTopic},
-		rocketmqio.ReadFrom(rocketmqio.Earliest()), rocketmqio.ReadTo(rocketmqio.AtLatest()))
+		rocketmqio.ReadFrom(rocketmqio.Earliest()))
 	beam.ParDo0(s, &writtenFn{}, rocketmqio.Write(s, mq.NameServer(), beam.ParDo(s, &failOnceFn{}, msgs),
 		rocketmqio.WriteTopic(topic), rocketmqio.WriteGroup(group), rocketmqio.WriteExactlyOnce(keyOfRead),
 		rocketmqio.WriteCommitSettle(200*time.Millisecond)))
