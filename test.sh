@@ -58,12 +58,13 @@ failures() {
 build=(-race -tags plainbeam "-gcflags=github.com/apache/beam/...=-race=false -l")
 # Those that take longest begin first, so that the others pass beside them. Real
 # servers need the memory and the cores of a package.
+failed=""
 atonce=2
 [[ -z $missing ]] || atonce=5 # most of the time they wait
 whole=""
 ((${#packages[@]} == 1)) && [[ ${packages[0]} == ./... ]] && whole=yes
 [[ -z $whole ]] || packages=(./rocketmqio ./integration/faults ./integration/conformance ./integration/runners ./...)
-go tool gotestsum --format pkgname --hide-summary=output --jsonfile "$events/all" -- "${build[@]}" -p "$atonce" -timeout 20m "${packages[@]}"
+go tool gotestsum --format pkgname --hide-summary=output --jsonfile "$events/all" -- "${build[@]}" -p "$atonce" -timeout 20m "${packages[@]}" || failed=yes
 
 ran="the packages named"
 # Some tests have the constraint !race, for Beam reads one gRPC stream from two
@@ -73,10 +74,11 @@ plain=$(dirname $files | sort -u)
 names=$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $files | paste -sd'|')
 if [[ -n $whole && -z $missing ]]; then
   say "what Beam does not let the race detector see"
-  go tool gotestsum --format pkgname --hide-summary=output --jsonfile "$events/plain" -- -vet=off -p 2 -timeout 20m -run "^($names)$" $plain
+  go tool gotestsum --format pkgname --hide-summary=output --jsonfile "$events/plain" -- -vet=off -p 2 -timeout 20m -run "^($names)$" $plain || failed=yes
 elif [[ -n $whole ]]; then
   say "the tests without the race detector, most of them on Flink, are SKIPPED with the legs above: go test -run '^($names)\$'" $plain
 fi
+[[ -z $failed ]] || exit 1
 if [[ -n $whole ]]; then
   say "the demo"
   go build "${build[@]}" -o "$events/pipelines" ./pipelines

@@ -181,11 +181,15 @@ func TestNothingIsLeftOfAbandonedCalls(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for _, conn := range c.connections() {
-		if n := conn.waiting(); n != 0 {
-			t.Errorf("%d of 10000 requests are still pending (N09)", n)
+	// A route that is read again, for a call went unanswered, outlives that call.
+	eventually(t, "no request is pending (N09)", func() bool {
+		for _, conn := range c.connections() {
+			if conn.waiting() != 0 {
+				return false
+			}
 		}
-	}
+		return true
+	})
 	eventually(t, "goroutines are gone", func() bool { return runtime.NumGoroutine() <= before+8 })
 }
 
