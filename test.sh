@@ -58,10 +58,9 @@ failures() {
 build=(-race -tags plainbeam "-gcflags=github.com/apache/beam/...=-race=false -l")
 # Those that take longest begin first, so that the others pass beside them. Real
 # servers need the memory and the cores of a package.
-failed=""
 atonce=2
 [[ -z $missing ]] || atonce=5 # most of the time they wait
-whole=""
+whole="" failed=""
 ((${#packages[@]} == 1)) && [[ ${packages[0]} == ./... ]] && whole=yes
 [[ -z $whole ]] || packages=(./rocketmqio ./integration/faults ./integration/conformance ./integration/runners ./...)
 go tool gotestsum --format pkgname --hide-summary=output --jsonfile "$events/all" -- "${build[@]}" -p "$atonce" -timeout 20m "${packages[@]}" || failed=yes
