@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/typex"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/stageoutput"
 )
 
 // Ack acknowledges messages after the work on them and returns one [Result] a
@@ -43,9 +44,9 @@ func Ack(s beam.Scope, col beam.PCollection, opts ...Option) beam.PCollection {
 	}
 	switch t.Type() {
 	case reflect.TypeFor[coders.ReceiptHandle]():
-		return withOutput(s, beam.ParDo(s, &ackHandlesFn{acker{Settings: settings}}, keyless()))
+		return stageoutput.Add(s, beam.ParDo(s, &ackHandlesFn{acker{Settings: settings}}, keyless()))
 	case reflect.TypeFor[coders.AckableMessage]():
-		return withOutput(s, beam.ParDo(s, &ackMessagesFn{acker{Settings: settings}}, keyless()))
+		return stageoutput.Add(s, beam.ParDo(s, &ackMessagesFn{acker{Settings: settings}}, keyless()))
 	}
 	panic(fmt.Sprintf("ackfn.Ack: the input is of type %v: want coders.AckableMessage, coders.ReceiptHandle, or KV pairs with one of them as value", col.Type()))
 }

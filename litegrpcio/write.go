@@ -8,6 +8,8 @@ import (
 	"reflect"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/stageoutput"
 )
 
 // Write sends a PCollection<Message> to the lite topics below the main topic
@@ -32,5 +34,5 @@ func Write(s beam.Scope, endpoints, topic string, col beam.PCollection, opts ...
 	if err != nil {
 		panic(fmt.Sprintf("litegrpcio.Write: %v", err))
 	}
-	return beam.ParDo(s, &writeFn{Config: cfg}, col)
+	return stageoutput.Add(s, beam.ParDo(s, &writeFn{Config: cfg}, col))
 }

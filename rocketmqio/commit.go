@@ -85,7 +85,7 @@ func (s *session) isCommitted(q Queue, reached int64) bool {
 
 // commitFn commits positions at the broker. It stands behind a Reshuffle, so
 // that what it commits has left the bundle which read it. A failure is counted
-// and logged and fails nothing: the next position makes up for it.
+// and logged and fails nothing: the next position makes up for it. It emits nothing.
 type commitFn struct {
 	Config readConfig
 
@@ -93,10 +93,10 @@ type commitFn struct {
 }
 
 // StartBundle forgets what a failed bundle left behind.
-func (fn *commitFn) StartBundle(context.Context) { fn.latest = make(map[Queue]int64) }
+func (fn *commitFn) StartBundle(context.Context, func(bool)) { fn.latest = make(map[Queue]int64) }
 
 // ProcessElement keeps the furthest position of each queue.
-func (fn *commitFn) ProcessElement(_ context.Context, p commitPoint) error {
+func (fn *commitFn) ProcessElement(_ context.Context, p commitPoint, _ func(bool)) error {
 	if to, ok := fn.latest[p.Queue]; !ok || p.Offset > to {
 		fn.latest[p.Queue] = p.Offset
 	}
@@ -104,7 +104,7 @@ func (fn *commitFn) ProcessElement(_ context.Context, p commitPoint) error {
 }
 
 // FinishBundle commits them and waits for the broker's word.
-func (fn *commitFn) FinishBundle(ctx context.Context) error {
+func (fn *commitFn) FinishBundle(ctx context.Context, _ func(bool)) error {
 	if len(fn.latest) == 0 {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/stageoutput"
 )
 
 func init() {
@@ -62,7 +63,7 @@ func Commit(s beam.Scope, source Tracked, done beam.PCollection) {
 	finished := beam.ParDo(s, &doneFn{}, beam.WindowInto(s, window.NewGlobalWindows(), done))
 	byQueues := beam.ParDo(s, settledByQueue, beam.Flatten(s, source.settled, finished))
 	points := beam.ParDo(s, &progressFn{Progress: state.MakeValueState[queueProgress]("progress")}, byQueues)
-	beam.ParDo0(s, &commitFn{Config: source.config}, points)
+	stageoutput.Add(s, beam.ParDo(s, &commitFn{Config: source.config}, points))
 }
 
 // sourceOf is where a message stood that was then written.

@@ -239,13 +239,13 @@ func TestTheCommitStepHoldsNothingAcrossBundles(t *testing.T) {
 	fn := &commitFn{Config: testConfig(t, b)}
 	bundle := func(points ...commitPoint) {
 		t.Helper()
-		fn.StartBundle(ctx)
+		fn.StartBundle(ctx, nil)
 		for _, p := range points {
-			if err := fn.ProcessElement(ctx, p); err != nil {
+			if err := fn.ProcessElement(ctx, p, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := fn.FinishBundle(ctx); err != nil {
+		if err := fn.FinishBundle(ctx, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/google/uuid"
+
+	"github.com/rocketmq-beam/rocketmq-beam/internal/stageoutput"
 )
 
 // Read reads the queues of the topics and returns an unbounded
@@ -60,5 +62,5 @@ func addCommits(s beam.Scope, cfg readConfig, commits beam.PCollection) {
 	if cfg.CommitInterval == 0 {
 		return
 	}
-	beam.ParDo0(s, &commitFn{Config: cfg}, beam.Reshuffle(s, commits))
+	stageoutput.Add(s, beam.ParDo(s, &commitFn{Config: cfg}, beam.Reshuffle(s, commits)))
 }

@@ -206,11 +206,11 @@ func TestManyUsersOfOneSession(t *testing.T) {
 			}
 			ctx := beamContext(t)
 			commit := &commitFn{Config: cfg}
-			commit.StartBundle(ctx)
+			commit.StartBundle(ctx, nil)
 			for _, p := range got.commits {
-				_ = commit.ProcessElement(ctx, p)
+				_ = commit.ProcessElement(ctx, p, nil)
 			}
-			if err := commit.FinishBundle(ctx); err != nil {
+			if err := commit.FinishBundle(ctx, nil); err != nil {
 				t.Error(err)
 			}
 		})

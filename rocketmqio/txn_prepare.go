@@ -19,6 +19,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/internal/asyncsink"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/stageoutput"
 )
 
 func init() {
@@ -47,7 +48,7 @@ func writeExactlyOnce(s beam.Scope, cfg writeConfig, col beam.PCollection) beam.
 	} else {
 		halves = beam.ParDo(s, &first, messages)
 	}
-	return beam.ParDo(s, &commitHalfFn{Config: cfg}, beam.Reshuffle(s, halves))
+	return stageoutput.Add(s, beam.ParDo(s, &commitHalfFn{Config: cfg}, beam.Reshuffle(s, halves)))
 }
 
 // keyed makes messages with unique keys of the input.

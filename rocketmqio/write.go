@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/stageoutput"
 )
 
 // Write writes messages to topics and returns a PCollection<WriteResult> with one
@@ -88,12 +89,12 @@ func Write(s beam.Scope, nameServers string, col beam.PCollection, opts ...Write
 	}
 	switch col.Type().Type() {
 	case reflect.TypeFor[OutgoingMessage]():
-		return beam.ParDo(s, &writeFn{bundleWriter{Config: cfg}}, col)
+		return stageoutput.Add(s, beam.ParDo(s, &writeFn{bundleWriter{Config: cfg}}, col))
 	case reflect.TypeFor[coders.Message]():
 		if cfg.Topic == "" {
 			panic("rocketmqio.Write: messages that were read name no topic to be written to: give one with WriteTopic")
 		}
-		return beam.ParDo(s, &writeReadFn{bundleWriter{Config: cfg}}, col)
+		return stageoutput.Add(s, beam.ParDo(s, &writeReadFn{bundleWriter{Config: cfg}}, col))
 	}
 	panic(fmt.Sprintf("rocketmqio.Write: the input is of type %v: want rocketmqio.OutgoingMessage or coders.Message", col.Type()))
 }
