@@ -106,3 +106,14 @@ func TestTheDefaultsAreThoseOfTheDocumentation(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+func TestEachOptionReachesItsSetting(t *testing.T) {
+	c, err := newReadConfig("h:1", "t", "g", []ReadOption{ReadStallTimeout(30 * time.Second), ReadAssumeWildcard(), ReadPublishTime(time.Minute)})
+	if err != nil || c.StallTimeout != 30*time.Second || !c.AssumeWildcard || !c.PublishTime || c.MaxDisorder != time.Minute {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	w, err := newWriteConfig("h:1", "t", []WriteOption{WriteMaxInFlight(7)})
+	if err != nil || w.MaxInFlight != 7 {
+		t.Errorf("got %+v, %v", w, err)
+	}
+}

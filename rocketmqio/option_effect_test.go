@@ -165,3 +165,10 @@ func TestASourceThatNobodyAsksForClosesItsConnections(t *testing.T) {
 		t.Errorf("%d connections are left: %v", b.Connections(), err)
 	}
 }
+
+func TestTheStallTimeoutReachesItsSetting(t *testing.T) {
+	c, err := newReadConfig("ns:9876", "g", []string{"t"}, []ReadOption{ReadStallTimeout(30 * time.Second)})
+	if err != nil || c.StallTimeout != 30*time.Second {
+		t.Errorf("got %v, %v", c.StallTimeout, err)
+	}
+}

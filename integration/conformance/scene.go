@@ -141,15 +141,3 @@ func bodies(ms []*v2.Message) []string {
 	}
 	return out
 }
-
-// byBody finds a message by its body.
-func (s *scene) byBody(ms []*v2.Message, body string) *v2.Message {
-	s.Helper()
-	for _, m := range ms {
-		if string(m.GetBody()) == body {
-			return m
-		}
-	}
-	s.Fatalf("no message %q among %q", body, bodies(ms))
-	return nil
-}

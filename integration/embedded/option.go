@@ -260,18 +260,6 @@ func WithLongPolling(least, most time.Duration) Option {
 	}
 }
 
-// WithMinInvisibleDuration sets the shortest invisible duration that a receive
-// may ask for; default 10 s.
-func WithMinInvisibleDuration(d time.Duration) Option {
-	return func(c *config) error {
-		if d <= 0 {
-			return fmt.Errorf("WithMinInvisibleDuration: %v must be positive", d)
-		}
-		c.minInvisible = d
-		return nil
-	}
-}
-
 // WithNamespace makes all topics and groups live in one resource namespace. A
 // request whose resources carry another one does not find them. Without this
 // option the namespace of a request is ignored, as 5.5.0 does.

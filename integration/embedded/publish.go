@@ -54,11 +54,6 @@ func PublishBorn(t time.Time) PublishOption {
 	return func(c *content) error { c.born = t; return nil }
 }
 
-// PublishTraceContext sets the trace context of the message.
-func PublishTraceContext(tc string) PublishOption {
-	return func(c *content) error { c.traceContext = tc; return nil }
-}
-
 // PublishAttempt makes the first delivery say that it is the n-th.
 func PublishAttempt(n int) PublishOption {
 	return func(c *content) error {

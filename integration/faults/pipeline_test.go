@@ -54,25 +54,6 @@ func newTap(t *testing.T, name string) *tap {
 	return tp
 }
 
-// await waits until n messages have come.
-func (tp *tap) await(t *testing.T, n int) {
-	t.Helper()
-	timeout := time.After(patience)
-	for {
-		tp.mu.Lock()
-		all, more := tp.all, tp.more
-		tp.mu.Unlock()
-		if all >= n {
-			return
-		}
-		select {
-		case <-more:
-		case <-timeout:
-			t.Fatalf("%d of %d messages came in %v", all, n, patience)
-		}
-	}
-}
-
 // counts returns how many messages came, and how many different ones.
 func (tp *tap) counts() (all, distinct int) {
 	tp.mu.Lock()

@@ -132,11 +132,6 @@ func RetryMaxTimes(n int) GroupOption {
 	return func(g *groupConfig) { g.RetryMaxTimes = n }
 }
 
-// Orderly makes the group consume in order, for FIFO topics.
-func Orderly() GroupOption {
-	return func(g *groupConfig) { g.ConsumeMessageOrderly = true }
-}
-
 // CreateGroup creates the consumer group, or changes it. A proxy that was
 // asked for the group before may go on with what it knew for two seconds.
 func (c *Cluster) CreateGroup(ctx context.Context, name string, opts ...GroupOption) error {

@@ -86,7 +86,7 @@ func startOnce(ctx context.Context, cfg *config, j *javaserver.Java, lib, cp str
 		return nil, fmt.Errorf("scratch folder: %w", err)
 	}
 	c := newCluster(cfg, p, &machine{java: j, classpath: cp, dir: dir,
-		logs: filepath.Join(dir, "logs"), flags: cfg.jvmFlags, spawner: javaserver.NewSpawner()})
+		logs: filepath.Join(dir, "logs"), spawner: javaserver.NewSpawner()})
 	for _, s := range c.servers() {
 		s.archive = javaserver.NewArchive(j, lib, s.name)
 	}
@@ -97,7 +97,7 @@ func startOnce(ctx context.Context, cfg *config, j *javaserver.Java, lib, cp str
 }
 
 func newCluster(cfg *config, p ports, m *machine) *Cluster {
-	c := &Cluster{cfg: cfg, ports: p, m: m, topics: map[string]bool{}, keep: cfg.keepLogs,
+	c := &Cluster{cfg: cfg, ports: p, m: m, topics: map[string]bool{},
 		ns: nameServer(m.dir, cfg.heap[0]), bk: broker(m.dir, cfg.heap[1]), px: proxy(m.dir, cfg.heap[2])}
 	c.broker.Store(int32(p.broker))
 	return c

@@ -15,9 +15,7 @@ type config struct {
 	proxy      map[string]any
 	brokerPort int
 	heap       [3]string // name server, broker, proxy
-	jvmFlags   []string
-	keepLogs   bool
-	keys       keys // zero: the servers ask for none
+	keys       keys      // zero: the servers ask for none
 }
 
 func newConfig(opts []Option) (*config, error) {
@@ -85,23 +83,6 @@ func Heap(nameServer, broker, proxy string) Option {
 			}
 		}
 		c.heap = [3]string{nameServer, broker, proxy}
-		return nil
-	}
-}
-
-// JVMFlags adds flags for all three JVMs.
-func JVMFlags(flags ...string) Option {
-	return func(c *config) error {
-		c.jvmFlags = append(c.jvmFlags, flags...)
-		return nil
-	}
-}
-
-// KeepLogs keeps the scratch folder with the logs at Close. See also
-// [Cluster.KeepLogs], for tests that fail.
-func KeepLogs() Option {
-	return func(c *config) error {
-		c.keepLogs = true
 		return nil
 	}
 }

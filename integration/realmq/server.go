@@ -58,7 +58,6 @@ type machine struct {
 	classpath string
 	dir       string
 	logs      string
-	flags     []string
 	spawner   *javaserver.Spawner
 }
 
@@ -70,7 +69,6 @@ func (s *server) start(ctx context.Context, m *machine) error {
 		// RocketMQ writes its logs below the home folder of the user.
 		"-Duser.home=" + m.dir, "-Djava.io.tmpdir=" + m.dir}
 	args = append(args, s.archive.Flags()...)
-	args = append(args, m.flags...)
 	args = append(args, "-cp", m.classpath, s.class)
 	cmd := exec.Command(m.java.Path, append(args, s.args...)...)
 	cmd.Dir = m.dir

@@ -19,9 +19,6 @@ const (
 // RetryTopic is the topic of what a consumer group gave back.
 func RetryTopic(group string) string { return retryPrefix + group }
 
-// DeadLetterTopic is the topic of what a group gave back too often.
-func DeadLetterTopic(group string) string { return dlqPrefix + group }
-
 // IsRetryTopic says that the topic is some group's retry topic, with or
 // without a namespace. It exists from the first message on that is given back.
 func IsRetryTopic(topic string) bool { return strings.HasPrefix(topic, retryPrefix) }
