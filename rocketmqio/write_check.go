@@ -56,19 +56,35 @@ var propertyFields = map[string]string{
 // checkMessage says what no broker would take of m, or would take for something
 // else. transactional says that it is to be part of a transaction.
 func checkMessage(m *OutgoingMessage, maxBody int, transactional bool) error {
-	faults := []error{checkBody(m.Body, maxBody), checkTag(m.Tag), checkKeys(m.Keys), checkUserProperties(m.Properties), checkDelay(m, transactional)}
+	var faults []error // none is made for a message that is in order
+	add := func(err error) {
+		if err != nil {
+			faults = append(faults, err)
+		}
+	}
+	add(checkBody(m.Body, maxBody))
+	add(checkTag(m.Tag))
+	add(checkKeys(m.Keys))
+	add(checkUserProperties(m.Properties))
+	add(checkDelay(m, transactional))
 	if m.Topic == "" {
-		faults = append(faults, errors.New("it has no topic: set one, or give the option WriteTopic"))
+		add(errors.New("it has no topic: set one, or give the option WriteTopic"))
 	} else {
-		faults = append(faults, names.CheckTopic(m.Topic))
+		add(names.CheckTopic(m.Topic))
 	}
-	for _, text := range []struct{ name, value string }{{"sharding key", m.ShardingKey}, {"unique key", m.UniqueKey}} {
-		faults = append(faults, checkText(text.name, text.value))
-	}
-	if strings.ContainsAny(m.UniqueKey, ", \t\n") {
-		faults = append(faults, fmt.Errorf("unique key %q contains a comma or white space, which separate such keys", m.UniqueKey))
-	}
+	add(checkText("sharding key", m.ShardingKey))
+	add(checkUniqueKey(m.UniqueKey))
 	return errors.Join(faults...)
+}
+
+func checkUniqueKey(key string) error {
+	if err := checkText("unique key", key); err != nil {
+		return err
+	}
+	if strings.IndexByte(key, ',') >= 0 || strings.IndexByte(key, ' ') >= 0 {
+		return fmt.Errorf("unique key %q contains a comma or a blank, which separate such keys", key)
+	}
+	return nil
 }
 
 func checkBody(body []byte, most int) error {
