@@ -34,8 +34,27 @@ func NewReal(ctx context.Context, mq *realmq.Cluster, n Names) (*Real, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.producer, err = litegrpc.NewProducer(ctx, litegrpc.ProducerConfig{Config: base, Topic: n.Topic})
-	return r, err
+	if r.producer, err = litegrpc.NewProducer(ctx, litegrpc.ProducerConfig{Config: base, Topic: n.Topic}); err != nil {
+		return nil, err
+	}
+	return r, r.awaitGroup(ctx, base)
+}
+
+// awaitGroup waits until the proxy knows the group: while its broker is not quite
+// back from the row before, it says of each that there is none.
+func (r *Real) awaitGroup(ctx context.Context, base litegrpc.Config) error {
+	for {
+		c, err := litegrpc.NewConsumer(ctx, litegrpc.ConsumerConfig{Config: base, Topic: r.names.Topic, Group: r.names.Group})
+		if err == nil {
+			c.Close(context.WithoutCancel(ctx))
+			return nil
+		}
+		select {
+		case <-time.After(200 * time.Millisecond): // between two tries
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the group: %w: %w", context.Cause(ctx), err)
+		}
+	}
 }
 
 func (r *Real) config() (litegrpc.Config, error) {

@@ -18,6 +18,7 @@ type ledger struct {
 	published map[string]bool
 	delivered map[string]int    // how often each reached the work step
 	acked     map[string]int    // how often "acked" was told of each
+	owed      map[string]bool   // told not to be acked, for its handle was over; they come again
 	outcomes  map[string]int    // of acknowledgements
 	deferrals map[string]int    // outcomes of deferrals
 	emitted   map[string]bool   // went to a sink, by number
@@ -32,7 +33,7 @@ type tally struct{ delivered, answered int }
 
 func newLedger() *ledger {
 	return &ledger{
-		published: map[string]bool{}, delivered: map[string]int{}, acked: map[string]int{},
+		published: map[string]bool{}, delivered: map[string]int{}, acked: map[string]int{}, owed: map[string]bool{},
 		outcomes: map[string]int{}, deferrals: map[string]int{}, workers: map[string]*tally{},
 		emitted: map[string]bool{}, written: map[string]string{}, changed: make(chan struct{}),
 	}
@@ -59,11 +60,15 @@ func (l *ledger) take(worker string, line report.Line) {
 		case report.Delivered:
 			t.delivered++
 			l.delivered[line.ID]++
+			delete(l.owed, line.ID)
 		case report.Acked:
 			t.answered++
 			l.outcomes[line.Detail]++
 			if line.Detail == "acked" {
 				l.acked[line.ID]++
+				delete(l.owed, line.ID)
+			} else if l.acked[line.ID] == 0 {
+				l.owed[line.ID] = true
 			}
 		case report.Emitted:
 			l.emitted[line.ID] = true

@@ -63,7 +63,7 @@ func clockRows() []Row {
 			Play: func(ctx context.Context, s *Stage) error {
 				cfg := s.config()
 				cfg.Work, cfg.Fetch = 60*time.Millisecond, 4
-				return s.backlog(ctx, cfg, 300, 50)
+				return s.backlog(ctx, cfg, 200, 50)
 			},
 			Check: noRestart,
 		},

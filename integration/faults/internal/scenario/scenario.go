@@ -201,7 +201,10 @@ func (s *Stage) finish(ctx context.Context) error {
 	if err := s.bus.AwaitAcked(ctx); err != nil {
 		return fmt.Errorf("%w: %s", err, s.ledger.summary())
 	}
-	err := s.ledger.await(ctx, "everything to be worked on and acked", func() bool { return len(s.ledger.missing()) == 0 && s.crew.idle() })
+	err := s.ledger.await(ctx, "everything to be worked on and acked", func() bool {
+		// A worker that was killed may not have told of an ack.
+		return len(s.ledger.missing()) == 0 && s.crew.idle() && (s.kills > 0 || len(s.ledger.owed) == 0)
+	})
 	if err != nil {
 		return err
 	}
