@@ -131,8 +131,17 @@ func (fn *commitFn) FinishBundle(ctx context.Context, _ func(bool)) error {
 // commitTries is how often a commit is tried before the next position's turn.
 const commitTries = 5
 
-// commit never lowers what this process has committed before.
+// commit never lowers what this process has committed before. Commits of a queue
+// follow each other, for bundles run beside each other: one that is tried again
+// would else arrive behind a later one.
 func (s *session) commit(ctx context.Context, q Queue, to int64) error {
+	turn := s.commitTurn(q)
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	s.mu.Lock()
 	before, ok := s.committed[q]
 	s.mu.Unlock()
@@ -161,6 +170,18 @@ func (s *session) commit(ctx context.Context, q Queue, to int64) error {
 		s.committed[q] = to
 	}
 	return nil
+}
+
+// commitTurn is held by the one who commits for a queue.
+func (s *session) commitTurn(q Queue) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	turn, ok := s.committing[q]
+	if !ok {
+		turn = make(chan struct{}, 1)
+		s.committing[q] = turn
+	}
+	return turn
 }
 
 // introduce pulls once, without waiting, so that the broker knows the group: it

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
@@ -261,6 +262,41 @@ func TestTheCommitStepHoldsNothingAcrossBundles(t *testing.T) {
 	bundle()
 	bundle(commitPoint{queueZero, 4}) // O25: an old one that comes late
 	want(5)
+}
+
+// O25: bundles of the commit step run beside each other, and a commit that is tried
+// again does not arrive behind a later one of its queue.
+func TestACommitThatIsTriedAgainLowersNothing(t *testing.T) {
+	b := startBroker(t, 1, embedded.WithNormalGroup(testGroup))
+	publish(b, 0, 10, "m")
+	cfg := testConfig(t, b)
+	asked, later := make(chan struct{}), make(chan error, 1)
+	var once sync.Once
+	b.ControlAlways(embedded.RemotingCommit, func(ctx context.Context, _ *embedded.Request) embedded.Reaction {
+		reaction := embedded.Pass()
+		once.Do(func() {
+			close(asked)
+			short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+			defer cancel()
+			// Without a turn for each the later one would be through by then.
+			_ = b.Wait(short, func(s embedded.Snapshot) bool { return len(s.Commits()) > 0 })
+			reaction = busy
+		})
+		return reaction
+	})
+	err := cfg.acquire(t.Context(), func(s *session) error {
+		go func() {
+			<-asked
+			later <- s.commit(t.Context(), queueZero, 9)
+		}()
+		return errors.Join(s.commit(t.Context(), queueZero, 3), <-later)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := b.Committed(testGroup, queueNo(0)); got != 9 {
+		t.Errorf("committed %d, want 9: %v", got, b.Commits())
+	}
 }
 
 // X18: an operator's reset of the group's offset does not disturb a pipeline that

@@ -45,10 +45,11 @@ type session struct {
 	end    context.CancelFunc
 	pulls  sync.WaitGroup
 
-	mu        sync.Mutex
-	readers   map[Queue]*reader
-	committed map[Queue]int64
-	arrived   chan struct{} // closed and replaced when any reader has got something
+	mu         sync.Mutex
+	readers    map[Queue]*reader
+	committed  map[Queue]int64
+	committing map[Queue]chan struct{}
+	arrived    chan struct{} // closed and replaced when any reader has got something
 }
 
 func openSession(ctx context.Context, cfg readConfig) (*session, error) {
@@ -62,7 +63,7 @@ func openSession(ctx context.Context, cfg readConfig) (*session, error) {
 	s := &session{
 		cfg: cfg, log: beamlog.Logger("rocketmq source").With("group", cfg.Group), client: client, stats: &stats{},
 		marks: newWatermarks(), budget: newBudget(cfg.TotalThreshold, mostBytes),
-		readers: make(map[Queue]*reader), committed: make(map[Queue]int64), arrived: make(chan struct{}),
+		readers: make(map[Queue]*reader), committed: make(map[Queue]int64), committing: make(map[Queue]chan struct{}), arrived: make(chan struct{}),
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	return s, nil

@@ -25,10 +25,17 @@ func init() {
 type commitHalfFn struct {
 	Config writeConfig
 
+	key     string // of the session
 	session *txnSession
 	writer  *commitWriter
 	failed  error // the first
 	done    int   // of the bundle's
+}
+
+// Setup prepares what all bundles of this instance use.
+func (fn *commitHalfFn) Setup() (err error) {
+	fn.key, err = fn.Config.sessionKey()
+	return err
 }
 
 // StartBundle forgets what a failed bundle left behind.
@@ -142,7 +149,7 @@ func (fn *commitHalfFn) guarded(ctx context.Context, do func(*txnSession) error)
 			fn.abandon()
 		}
 	}()
-	err = withTransactions(ctx, &fn.Config, do)
+	err = withTransactionsOf(ctx, fn.key, &fn.Config, do)
 	ok = true
 	return err
 }

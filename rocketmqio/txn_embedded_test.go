@@ -64,6 +64,9 @@ func prepareAll(ctx context.Context, cfg writeConfig, messages []OutgoingMessage
 // commitAll runs a bundle of the commit step.
 func commitAll(ctx context.Context, cfg writeConfig, halves []prepared) (out []WriteResult, err error) {
 	fn := &commitHalfFn{Config: cfg}
+	if err := fn.Setup(); err != nil {
+		return nil, err
+	}
 	emit := func(r WriteResult) { out = append(out, r) }
 	fn.StartBundle(ctx, emit)
 	for _, h := range halves {

@@ -159,7 +159,7 @@ func (fn *prepareFn) register(ctx context.Context, topic string) error {
 		return nil
 	}
 	fn.registered = true
-	return withTransactions(ctx, &fn.Config, func(s *txnSession) error {
+	return withTransactionsOf(ctx, fn.key, &fn.Config, func(s *txnSession) error {
 		s.keeper.watch(topic)
 		return s.checkBrokers(ctx, topic)
 	})

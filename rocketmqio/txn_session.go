@@ -5,7 +5,6 @@ package rocketmqio
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"time"
@@ -91,11 +90,16 @@ func (s *txnSession) close() {
 
 // withTransactions runs do with the session of the sink.
 func withTransactions(ctx context.Context, cfg *writeConfig, do func(*txnSession) error) error {
-	key, err := json.Marshal(cfg)
+	key, err := cfg.sessionKey()
 	if err != nil {
-		return fmt.Errorf("rocketmqio.Write: configuration: %w", err)
+		return err
 	}
-	s, release, err := txnSessions.Acquire(ctx, string(key), func(context.Context) (*txnSession, error) { return openTxnSession(*cfg) })
+	return withTransactionsOf(ctx, key, cfg, do)
+}
+
+// withTransactionsOf is the same for those who keep the key, for they come often.
+func withTransactionsOf(ctx context.Context, key string, cfg *writeConfig, do func(*txnSession) error) error {
+	s, release, err := txnSessions.Acquire(ctx, key, func(context.Context) (*txnSession, error) { return openTxnSession(*cfg) })
 	if err != nil {
 		return err
 	}

@@ -48,13 +48,18 @@ type bundleWriter struct {
 }
 
 // Setup prepares what all bundles of this instance use.
-func (b *bundleWriter) Setup() error {
-	key, err := json.Marshal(b.Config)
+func (b *bundleWriter) Setup() (err error) {
+	b.key, err = b.Config.sessionKey()
+	return err
+}
+
+// sessionKey is what those have in common who share a session.
+func (c *writeConfig) sessionKey() (string, error) {
+	key, err := json.Marshal(c)
 	if err != nil {
-		return fmt.Errorf("rocketmqio.Write: configuration: %w", err)
+		return "", fmt.Errorf("rocketmqio.Write: configuration: %w", err)
 	}
-	b.key = string(key)
-	return nil
+	return string(key), nil
 }
 
 // StartBundle forgets what a failed bundle left behind.

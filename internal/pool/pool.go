@@ -32,8 +32,9 @@ type entry[V any] struct {
 	value  V
 	err    error
 	users  int
-	timer  *time.Timer // nil until there was no user for the first time
 	due    time.Time   // when to close, while there is no user
+	timer  *time.Timer // nil until there was no user for the first time
+	armed  bool        // the timer runs; it looks at due itself, for uses are many
 }
 
 // New makes a pool whose values are closed, with the function given, when they
@@ -60,9 +61,6 @@ func (p *Pool[K, V]) Acquire(ctx context.Context, key K, open func(context.Conte
 		go p.open(context.WithoutCancel(ctx), key, e, open)
 	}
 	e.users++
-	if e.timer != nil {
-		e.timer.Stop()
-	}
 	p.mu.Unlock()
 
 	var none V
@@ -98,7 +96,8 @@ func (p *Pool[K, V]) calm() {
 	p.settled.Broadcast()
 }
 
-// release gives one use back, if it is held; after the last, the timer runs.
+// release gives one use back, if it is held; after the last the value is closed in
+// a while.
 func (p *Pool[K, V]) release(key K, e *entry[V], held *bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,10 +114,18 @@ func (p *Pool[K, V]) release(key K, e *entry[V], held *bool) {
 		idle = p.idle(e.value)
 	}
 	e.due = time.Now().Add(idle)
+	if !e.armed {
+		p.arm(key, e, idle)
+	}
+}
+
+// arm has the timer run. The caller holds the lock.
+func (p *Pool[K, V]) arm(key K, e *entry[V], after time.Duration) {
+	e.armed = true
 	if e.timer == nil {
-		e.timer = time.AfterFunc(idle, func() { p.expire(key, e) })
+		e.timer = time.AfterFunc(after, func() { p.expire(key, e) })
 	} else {
-		e.timer.Reset(idle)
+		e.timer.Reset(after)
 	}
 }
 
@@ -132,11 +139,17 @@ func (e *entry[V]) isOpen() bool {
 	}
 }
 
-// expire closes e unless somebody took it in the meantime, or had it and gave it
-// back: then the timer has been set anew.
+// expire closes e unless somebody has it, whose release arms the timer again, or had
+// it and gave it back: then it is due later.
 func (p *Pool[K, V]) expire(key K, e *entry[V]) {
 	p.mu.Lock()
-	if e.users > 0 || p.entries[key] != e || time.Now().Before(e.due) {
+	e.armed = false
+	if e.users > 0 || p.entries[key] != e {
+		p.mu.Unlock()
+		return
+	}
+	if left := time.Until(e.due); left > 0 {
+		p.arm(key, e, left)
 		p.mu.Unlock()
 		return
 	}
@@ -181,7 +194,7 @@ func (p *Pool[K, V]) Hasten(key K, unused time.Duration) {
 	defer p.mu.Unlock()
 	if e, ok := p.entries[key]; ok && e.users == 0 {
 		e.due = time.Now().Add(unused)
-		e.timer.Reset(unused)
+		p.arm(key, e, unused)
 	}
 }
 
