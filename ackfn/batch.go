@@ -6,6 +6,7 @@ package ackfn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
@@ -82,6 +83,9 @@ func (b *batch) judge(sent []coders.ReceiptHandle, at []int, errs []error) (agai
 			place = at[i]
 		}
 		v := judge(err, Acked)
+		if before := b.verdicts[place].err; before != nil && isEndOfContext(err) {
+			v.err = fmt.Errorf("%w; before that: %w", err, before) // what was wrong, not only that time is up
+		}
 		b.verdicts[place] = v
 		if !v.retriable() {
 			continue
@@ -92,6 +96,10 @@ func (b *batch) judge(sent []coders.ReceiptHandle, at []int, errs []error) (agai
 		}
 	}
 	return again, places, worst
+}
+
+func isEndOfContext(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // judge makes an outcome of an answer; wished is the one of success.

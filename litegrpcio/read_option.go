@@ -17,6 +17,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/names"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/option"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/userfunc"
 )
 
 // The defaults of Read.
@@ -173,6 +174,9 @@ func ReadRenewal(policy func(Queued) time.Duration) ReadOption {
 			return errors.New("renewal policy is no function")
 		}
 		c.Renewal = &beam.EncodedFunc{Fn: reflectx.MakeFunc(policy)}
+		if err := userfunc.Check("ReadRenewal: the policy", c.Renewal.Fn); err != nil {
+			return err
+		}
 		return nil
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/userfunc"
 )
 
 func init() {
@@ -78,6 +79,9 @@ func addDecode(s beam.Scope, msgs beam.PCollection, decode any, isNil bool, t re
 		panic(fmt.Sprintf("rocketmqio.Decode: the input is a PCollection<%v>: want coders.Message", msgs.Type()))
 	}
 	fn := &decodeFn{Function: beam.EncodedFunc{Fn: reflectx.MakeFunc(decode)}, OnError: onError}
+	if err := userfunc.Check("the function", fn.Function.Fn); err != nil {
+		panic("rocketmqio.Decode: " + err.Error())
+	}
 	return beam.ParDo2(s, fn, msgs, beam.TypeDefinition{Var: beam.XType, T: t})
 }
 

@@ -240,7 +240,7 @@ func (s *session) discover(ctx context.Context, state discovery) ([]assignment, 
 	var last error
 	found, err := backoff.Retry(ctx, func() ([]assignment, error) {
 		found, err := s.lookForQueues(ctx, state)
-		if err != nil && ctx.Err() == nil {
+		if err != nil && (last == nil || ctx.Err() == nil) {
 			last = err
 		}
 		if err != nil && isFinal(err) {

@@ -6,6 +6,7 @@ package rocketmqio
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -258,8 +259,8 @@ func ReadOutOfRange(policy OutOfRange) ReadOption {
 // default: no limit.
 func ReadRateLimit(perSecond float64) ReadOption {
 	return func(c *readConfig) error {
-		if !(perSecond > 0) {
-			return fmt.Errorf("rate limit %v: want more than 0", perSecond)
+		if !(perSecond > 0) || math.IsInf(perSecond, 0) {
+			return fmt.Errorf("ReadRateLimit: %v: want more than 0, and a number", perSecond)
 		}
 		c.RateLimit = perSecond
 		return nil

@@ -10,8 +10,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/reflectx"
+
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/option"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/userfunc"
 )
 
 // The defaults of transactions.
@@ -85,6 +88,9 @@ func WriteExactlyOnce[T OutgoingMessage | coders.Message](key func(T) string) Wr
 	return func(c *writeConfig) error {
 		if key == nil {
 			return errors.New("the function of WriteExactlyOnce is nil: for random keys use WriteGuarantee(ExactlyOnce)")
+		}
+		if err := userfunc.Check("the function of WriteExactlyOnce", reflectx.MakeFunc(key)); err != nil {
+			return err
 		}
 		c.Guarantee, c.Transaction.key = ExactlyOnce, key
 		return nil

@@ -5,6 +5,7 @@ package rocketmqio
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -182,7 +183,8 @@ func TestWrongSettingsAreRefusedWithNameAndValue(t *testing.T) {
 		"thresholds crossed":       {with(ReadThresholds(10, 5)), []string{"10", "5"}},
 		"an unknown policy":        {with(ReadOutOfRange("skip")), []string{`"skip"`}},
 		"an unknown event time":    {with(ReadEventTime("wall", 0)), []string{`"wall"`}},
-		"no rate":                  {with(ReadRateLimit(0)), []string{"rate limit 0"}},
+		"no rate":                  {with(ReadRateLimit(0)), []string{"ReadRateLimit: 0"}},
+		"an endless rate":          {with(ReadRateLimit(math.Inf(1))), []string{"ReadRateLimit: +Inf"}},
 		"an unknown resolver":      {with(ReadCredentials("vault")), []string{`"vault"`}},
 		"a CA without TLS":         {with(ReadTLS(auth.TLS{CAFile: "x"})), []string{"TLS is off"}},
 		"a nil option":             {with(nil), []string{"option 1 of 1 is nil"}},

@@ -117,11 +117,13 @@ func (s *writeSession) submit(ctx context.Context, list []*outgoing, verdicts []
 		err = checkHalf(result)
 	}
 	if err != nil {
+		s.quiet.failed(s.log, list[0].topic, err, time.Now())
 		for i := range verdicts {
 			verdicts[i].Err = err
 		}
 		return
 	}
+	s.quiet.broken()
 	status := statusOf(result.Status)
 	policy := s.cfg.Unsafe[status]
 	for i := range verdicts {

@@ -45,6 +45,7 @@ type writeSession struct {
 	sink   *messageSink
 	plain  asyncsink.Lane // of the sink's own topic
 	stats  writeStats
+	quiet  silence
 }
 
 // mostBufferedBytes bounds the bodies that wait or are in flight.

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/userfunc"
 )
 
 func init() {
@@ -79,7 +80,7 @@ func GroupBy(s beam.Scope, msgs beam.PCollection, key func(coders.AckableMessage
 	if key != nil {
 		fn.Key.Fn = reflectx.MakeFunc(key)
 	}
-	if err := checkFunction("key", fn.Key.Fn); err != nil {
+	if err := userfunc.Check("key", fn.Key.Fn); err != nil {
 		panic("throttlefn.GroupBy: " + err.Error())
 	}
 	return g.group(s, msgs, func(col beam.PCollection) beam.PCollection { return beam.ParDo(s, fn, col) })
@@ -87,7 +88,10 @@ func GroupBy(s beam.Scope, msgs beam.PCollection, key func(coders.AckableMessage
 
 func mustGroup(caller string, msgs beam.PCollection, opts []GroupOption) grouping {
 	g := grouping{every: DefaultGroupEvery}
-	for _, o := range opts {
+	for i, o := range opts {
+		if o == nil {
+			panic(fmt.Sprintf("%s: option %d of %d is nil", caller, i+1, len(opts)))
+		}
 		if err := o(&g); err != nil {
 			panic(fmt.Sprintf("%s: %v", caller, err))
 		}

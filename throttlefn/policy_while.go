@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/util/reflectx"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/userfunc"
 )
 
 func init() { RegisterPolicy[deferWhile]() }
@@ -32,7 +33,7 @@ type deferWhile struct {
 
 // Check refuses a function that does not travel, and a delay out of range.
 func (p deferWhile) Check() error {
-	if err := checkFunction("DeferWhile: holds", p.Holds.Fn); err != nil {
+	if err := userfunc.Check("DeferWhile: holds", p.Holds.Fn); err != nil {
 		return err
 	}
 	return checkDefer("DeferWhile: delay", p.Defer)

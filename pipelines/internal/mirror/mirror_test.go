@@ -21,6 +21,9 @@ func TestWrongOptionsNameTheFlag(t *testing.T) {
 	}{
 		{"no topic", func(o *Options) { o.To.Topic = "" }, []string{"--to-topic"}},
 		{"a topic onto itself", func(o *Options) { o.To = o.From }, []string{"--from", "--to", topic}},
+		{"a topic onto itself, by another name of the server", func(o *Options) {
+			o.From.Address, o.To.Address, o.To.Topic = "127.0.0.1:9876", "ns2:9876;http://LocalHost:9876", o.From.Topic
+		}, []string{"--from", "--to", topic, "127.0.0.1:9876"}},
 		{"two filters", func(o *Options) { o.Tags, o.SQL = []string{"a"}, "a > 1" }, []string{"--tags", "--sql"}},
 		{"exactly once", func(o *Options) { o.Guarantee = "exactly-once" }, []string{"--guarantee exactly-once"}},
 		{"another guarantee", func(o *Options) { o.Guarantee = "twice" }, []string{`--guarantee "twice"`}},
