@@ -28,7 +28,8 @@ type Pool[K comparable, V any] struct {
 }
 
 type entry[V any] struct {
-	opened chan struct{} // closed when value or err is set
+	opened chan struct{}      // closed when value or err is set
+	cancel context.CancelFunc // of the opening
 	value  V
 	err    error
 	users  int
@@ -48,8 +49,8 @@ func New[K comparable, V any](idle func(V) time.Duration, close func(V)) *Pool[K
 // Acquire returns the value of key, opening it if it is not there, and a
 // function to call when the value is no longer used; calling it twice is once. Callers
 // that come while it is being opened wait for it. open runs apart from ctx, so
-// that a caller who leaves does not spoil it for the others; it must have a
-// bound of its own. Its error goes to all who wait, and the next Acquire tries
+// that a caller who leaves does not spoil it for the others; its context ends when
+// none of them is left. Its error goes to all who wait, and the next Acquire tries
 // again.
 func (p *Pool[K, V]) Acquire(ctx context.Context, key K, open func(context.Context) (V, error)) (V, func(), error) {
 	p.mu.Lock()
@@ -58,7 +59,9 @@ func (p *Pool[K, V]) Acquire(ctx context.Context, key K, open func(context.Conte
 		e = &entry[V]{opened: make(chan struct{})}
 		p.entries[key] = e
 		p.busy++
-		go p.open(context.WithoutCancel(ctx), key, e, open)
+		var opening context.Context
+		opening, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
+		go p.open(opening, key, e, open)
 	}
 	e.users++
 	p.mu.Unlock()
@@ -80,9 +83,16 @@ func (p *Pool[K, V]) Acquire(ctx context.Context, key K, open func(context.Conte
 }
 
 func (p *Pool[K, V]) open(ctx context.Context, key K, e *entry[V], open func(context.Context) (V, error)) {
+	defer e.cancel()
 	e.value, e.err = open(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.entries[key] != e && e.err == nil { // all have left
+		p.mu.Unlock()
+		p.close(e.value)
+		p.mu.Lock()
+		e.err = context.Canceled
+	}
 	if e.err != nil && p.entries[key] == e {
 		delete(p.entries, key)
 	}
@@ -109,10 +119,12 @@ func (p *Pool[K, V]) release(key K, e *entry[V], held *bool) {
 	if e.users > 0 || p.entries[key] != e {
 		return
 	}
-	idle := time.Duration(0)
-	if e.isOpen() && e.err == nil {
-		idle = p.idle(e.value)
+	if !e.isOpen() { // all have left: who comes now has another opened
+		delete(p.entries, key)
+		e.cancel()
+		return
 	}
+	idle := p.idle(e.value)
 	e.due = time.Now().Add(idle)
 	if !e.armed {
 		p.arm(key, e, idle)

@@ -181,6 +181,39 @@ func TestACallerWhoLeavesDoesNotSpoilTheOpeningForOthers(t *testing.T) {
 	})
 }
 
+// What nobody waits for any more is not opened to its end, and who comes then does not
+// get the end of it.
+func TestAnOpeningThatAllHaveLeftEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newCounted(time.Minute)
+		ended := make(chan struct{})
+		endless := func(ctx context.Context) (int, error) {
+			<-ctx.Done()
+			<-ended // it takes its time
+			return p.open(ctx)
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		go func() {
+			if _, _, err := p.Acquire(ctx, "a", endless); !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v, want canceled", err)
+			}
+		}()
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		v, release, err := p.Acquire(t.Context(), "a", p.open)
+		if err != nil || v != 1 {
+			t.Fatalf("got %d, %v", v, err)
+		}
+		release()
+		close(ended) // and is closed at once, for nobody can reach it
+		synctest.Wait()
+		p.want(t, 2, 1)
+		p.CloseIdle()
+		p.want(t, 2, 2)
+	})
+}
+
 func TestManyHoldersInTurmoilLeaveNothingOpen(t *testing.T) {
 	p := newCounted(time.Microsecond)
 	var wg sync.WaitGroup
