@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -157,5 +158,19 @@ func TestAResolverIsRegisteredOnce(t *testing.T) {
 			}()
 			Register(name, none)
 		}()
+	}
+}
+
+// A pipe would hold up whoever asks for keys until somebody writes to it.
+func TestKeysAreReadFromRegularFilesOnly(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		pipe = os.DevNull // this machine has no pipes
+	}
+	for _, path := range []string{pipe, t.TempDir()} {
+		_, err := Source{Resolver: "file:" + path}.Provider("proxy:8081")(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "want a regular file") || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: got %v", path, err)
+		}
 	}
 }

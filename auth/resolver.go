@@ -84,6 +84,13 @@ func fromFile(_ context.Context, endpoints, path string) (Keys, error) {
 	if path == "" {
 		return Keys{}, errors.New("resolver file: give the path behind a colon, as in file:/etc/rocketmq/keys.json")
 	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return Keys{}, fmt.Errorf("resolver file: %w", err)
+	}
+	if !info.Mode().IsRegular() { // a pipe could be read for ever, and but once
+		return Keys{}, fmt.Errorf("resolver file: %s is a %s: want a regular file", path, kindOf(info.Mode()))
+	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return Keys{}, fmt.Errorf("resolver file: %w", err)
@@ -101,4 +108,14 @@ func fromFile(_ context.Context, endpoints, path string) (Keys, error) {
 		return Keys{}, fmt.Errorf("resolver file: %s has no accessKey and secretKey for %q or \"*\"", path, endpoints)
 	}
 	return Keys(e), nil
+}
+
+func kindOf(mode os.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "directory"
+	case mode&os.ModeNamedPipe != 0:
+		return "pipe"
+	}
+	return "device or socket"
 }
