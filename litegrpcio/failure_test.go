@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
 )
 
 func init() { beam.RegisterDoFn(&failFn{}) }
@@ -37,8 +38,11 @@ func TestAFailureBehindTheSourceLeavesNoFetcherInUse(t *testing.T) {
 	if n := fetchers.Len(); n != 0 {
 		t.Errorf("%d fetchers are still in use", n)
 	}
-	if n := b.LongPolls(testGroup); n != 0 {
-		t.Errorf("%d polls are still under way", n)
+	// The broker hears of it a moment later.
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if err := b.Wait(ctx, func(s embedded.Snapshot) bool { return s.LongPolls(testGroup) == 0 }); err != nil {
+		t.Errorf("%d polls are still under way: %v", b.LongPolls(testGroup), err)
 	}
 }
 
