@@ -103,7 +103,8 @@ func killAtSteps(ctx context.Context, mq *embedded.Broker, rng *rand.Rand, c con
 	for n := 0; n < o.Kills; n++ {
 		s := steps[n%len(steps)]
 		most := c.Messages
-		if s.counts != nil { // what is committed is not there any more for later kills
+		// What is committed is not there any more for later kills.
+		if s.counts != nil || s.method == embedded.RemotingQueryMessage {
 			most = max(1, c.Messages/o.Kills)
 		}
 		killed, err := runKilled(ctx, mq, s, 1+rng.IntN(most), time.Duration(rng.IntN(3000))*time.Microsecond, c)
