@@ -174,10 +174,7 @@ func ReadRenewal(policy func(Queued) time.Duration) ReadOption {
 			return errors.New("renewal policy is no function")
 		}
 		c.Renewal = &beam.EncodedFunc{Fn: reflectx.MakeFunc(policy)}
-		if err := userfunc.Check("ReadRenewal: the policy", c.Renewal.Fn); err != nil {
-			return err
-		}
-		return nil
+		return userfunc.Check("ReadRenewal: the policy", c.Renewal.Fn)
 	}
 }
 

@@ -102,13 +102,9 @@ func TestWhatACheckpointInterruptsIsHandedOn(t *testing.T) {
 	tp := newTap(t)
 	const n = 40
 	publishOrders(b, 0, n)
-	ends := map[rocketmqio.Queue]int64{}
-	for id := range queues {
-		ends[rocketmqio.Queue{Topic: ordersTopic, Broker: "broker-a", ID: id}] = n / queues
-	}
 	p, s := beam.NewPipelineWithRoot()
 	msgs := rocketmqio.Read(s, b.NameServer(), ordersGroup, []string{ordersTopic},
-		rocketmqio.ReadFrom(rocketmqio.Earliest()), rocketmqio.ReadTo(rocketmqio.AtSpecific(ends)))
+		rocketmqio.ReadFrom(rocketmqio.Earliest()), rocketmqio.ReadTo(rocketmqio.AtSpecific(endsOfOrders(n))))
 	beam.ParDo0(s, &tapFn{t.Name()}, beam.Reshuffle(s, msgs))
 	on.options.CheckpointingInterval = 500 * time.Millisecond
 	on.options.MaxBundleSize, on.options.MaxBundleTime = 10_000, time.Hour

@@ -107,6 +107,15 @@ func total(seen map[string]int) (n int) {
 	return n
 }
 
+// endsOfOrders is where the queues end when n orders are there.
+func endsOfOrders(n int) map[rocketmqio.Queue]int64 {
+	ends := map[rocketmqio.Queue]int64{}
+	for id := range queues {
+		ends[rocketmqio.Queue{Topic: ordersTopic, Broker: "broker-a", ID: id}] = int64(n / queues)
+	}
+	return ends
+}
+
 // awaitCommits waits until the group has committed what the queues hold.
 func awaitCommits(t *testing.T, b *embedded.Broker) {
 	t.Helper()

@@ -66,13 +66,9 @@ func TestAJobThatFlinkStartsAgainWritesOnce(t *testing.T) {
 // once.
 func shipOrders(t *testing.T, b *embedded.Broker, n, failAt int) *beam.Pipeline {
 	t.Helper()
-	ends := map[rocketmqio.Queue]int64{}
-	for id := range queues {
-		ends[rocketmqio.Queue{Topic: ordersTopic, Broker: "broker-a", ID: id}] = int64(n / queues)
-	}
 	p, s := beam.NewPipelineWithRoot()
 	msgs := rocketmqio.Read(s, b.NameServer(), ordersGroup, []string{ordersTopic},
-		rocketmqio.ReadFrom(rocketmqio.Earliest()), rocketmqio.ReadTo(rocketmqio.AtSpecific(ends)), rocketmqio.ReadIdleDelay(100*time.Millisecond))
+		rocketmqio.ReadFrom(rocketmqio.Earliest()), rocketmqio.ReadTo(rocketmqio.AtSpecific(endsOfOrders(n))), rocketmqio.ReadIdleDelay(100*time.Millisecond))
 	good := beam.ParDo(s, &failOnceFn{t.Name(), fmt.Sprint(failAt)}, msgs)
 	rocketmqio.Write(s, b.NameServer(), good, rocketmqio.WriteTopic(shipmentsTopic),
 		rocketmqio.WriteExactlyOnce(orderNumber), rocketmqio.WriteCommitSettle(200*time.Millisecond))

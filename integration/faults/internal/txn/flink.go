@@ -215,7 +215,7 @@ func (r *flinkRun) follow(ctx context.Context, job *portable.Job) error {
 			shown = time.Now()
 		}
 		switch {
-		case there < r.published || r.armed > 0 && r.happened() < r.armed:
+		case there < r.published || r.happened() < r.armed:
 			since = -1
 		case since < 0:
 			since = done
