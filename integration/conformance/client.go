@@ -192,8 +192,19 @@ func (c *client) receiveRequest() *v2.ReceiveMessageRequest {
 	}
 }
 
-// receive sends one ReceiveMessage.
+// receive sends one ReceiveMessage, and one more where the broker is one that
+// loses polls and did not answer.
 func (c *client) receive(change ...func(*v2.ReceiveMessageRequest)) received {
+	c.s.Helper()
+	r := c.receiveOnce(change...)
+	if c.s.broker.LosesPolls() && status.Code(r.err) == codes.DeadlineExceeded && len(r.msgs) == 0 {
+		c.s.Logf("a poll was not answered in %v, polling again", r.took)
+		r = c.receiveOnce(change...)
+	}
+	return r
+}
+
+func (c *client) receiveOnce(change ...func(*v2.ReceiveMessageRequest)) received {
 	c.s.Helper()
 	ctx, cancel := context.WithTimeout(c.outgoing(c.s.ctx), 30*time.Second)
 	defer cancel()
@@ -279,9 +290,6 @@ func (c *client) mustReceiveAll(n int, change ...func(*v2.ReceiveMessageRequest)
 func (c *client) mustBeEmpty(what string) {
 	c.s.Helper()
 	r := c.receive()
-	if status.Code(r.err) == codes.DeadlineExceeded && len(r.msgs) == 0 {
-		r = c.receive() // on a busy machine the proxy of 5.5.0 may never answer a poll
-	}
 	if r.err != nil || len(r.msgs) > 0 || r.status.GetCode() != v2.Code_MESSAGE_NOT_FOUND {
 		c.s.Fatalf("%s: got %v, status %v, error %v, want nothing", what, bodies(r.msgs), r.status, r.err)
 	}

@@ -78,6 +78,9 @@ func (b embeddedBroker) Now() time.Time { return b.clock.Now() }
 
 func (b embeddedBroker) Advance(_ context.Context, d time.Duration) { b.clock.Advance(d) }
 
+// LosesPolls: a poll without an answer is a fault of ours.
+func (b embeddedBroker) LosesPolls() bool { return false }
+
 // AwaitPoll moves the clock once the poll is waiting.
 func (b embeddedBroker) AwaitPoll(ctx context.Context, group string, d time.Duration, done <-chan struct{}) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -84,6 +84,8 @@ func (b realBroker) Advance(ctx context.Context, d time.Duration) {
 	}
 }
 
+func (b realBroker) LosesPolls() bool { return true }
+
 func (b realBroker) AwaitPoll(ctx context.Context, _ string, _ time.Duration, done <-chan struct{}) {
 	select {
 	case <-ctx.Done():

@@ -83,6 +83,9 @@ type Broker interface {
 	// AwaitPoll is called while a long poll of the group is under way. It lets d
 	// pass on the broker's clock, or returns when the poll is done.
 	AwaitPoll(ctx context.Context, group string, d time.Duration, done <-chan struct{})
+	// LosesPolls reports whether a long poll may stay without any answer, as on
+	// the proxy of 5.5.0 when the machine is busy.
+	LosesPolls() bool
 	// RestartProxy ends the proxy and starts it on the same port: its sessions
 	// are lost. Only cases that say so call it; they run one after another.
 	RestartProxy(t *testing.T)
