@@ -52,6 +52,10 @@ func (c *readConfig) poolKey() (string, error) {
 	return string(key), nil
 }
 
+// lookAgain bounds how long a lite topic may stand still because the broker
+// forgot to offer what is in it. To look costs it a walk over its lite topics.
+const lookAgain = time.Minute
+
 // openFetcher opens the consumer and starts the workers.
 func openFetcher(ctx context.Context, cfg readConfig) (*fetcher, error) {
 	f := &fetcher{
@@ -70,6 +74,7 @@ func openFetcher(ctx context.Context, cfg readConfig) (*fetcher, error) {
 	}
 	f.consumer, err = litegrpc.NewConsumer(ctx, litegrpc.ConsumerConfig{
 		Config: base, Topic: cfg.Topic, Group: cfg.Group, AwaitDuration: cfg.AwaitDuration, AssumeWildcard: cfg.AssumeWildcard,
+		LookAgain: lookAgain,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("litegrpcio.Read: %w", err)

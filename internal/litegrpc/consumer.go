@@ -25,6 +25,9 @@ type ConsumerConfig struct {
 	// AssumeWildcard leaves out the check that the group has the attribute
 	// lite.sub.wildcard.
 	AssumeWildcard bool
+	// LookAgain is how often the brokers are made to go through all lite topics
+	// for messages that they forgot to offer; 0 means never.
+	LookAgain time.Duration
 }
 
 // Consumer receives the messages of all lite topics below one main topic. Its
@@ -56,6 +59,9 @@ func NewConsumer(ctx context.Context, cfg ConsumerConfig) (*Consumer, error) {
 		return nil, err
 	}
 	c.client.every(routeInterval, c.refreshRoute)
+	if cfg.LookAgain > 0 {
+		c.client.every(cfg.LookAgain, c.lookAgain)
+	}
 	return c, nil
 }
 
