@@ -4,11 +4,13 @@
 package ackfn
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
 )
 
 func sampleResult() Result {
@@ -60,4 +62,20 @@ func FuzzResult(f *testing.F) {
 			t.Errorf("%+v became %+v, %v", r, back, err)
 		}
 	})
+}
+
+// When time is up while an acknowledgement is tried again, its error says what was
+// wrong before.
+func TestTheEndOfTimeDoesNotHideTheCause(t *testing.T) {
+	refused := &litegrpc.Error{Op: "acking", Class: litegrpc.Transient, Err: errors.New("connection refused")}
+	b := batch{handles: make([]coders.ReceiptHandle, 1), verdicts: make([]verdict, 1)}
+	again, at, _ := b.judge(b.handles, nil, []error{refused})
+	if len(again) != 1 {
+		t.Fatalf("a transient error is not tried again: %+v", b.verdicts[0])
+	}
+	b.judge(again, at, []error{&litegrpc.Error{Op: "acking", Class: litegrpc.Transient, Err: context.DeadlineExceeded}})
+	err := b.verdicts[0].err
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, refused) {
+		t.Errorf("got %v, want both the end of time and %v", err, refused)
+	}
 }

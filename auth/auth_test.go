@@ -53,6 +53,10 @@ func TestTheEnvironmentResolver(t *testing.T) {
 	if k, err := provider(t.Context()); err != nil || k != (Keys{"AK", "SK", "T"}) {
 		t.Errorf("got %v", err)
 	}
+	t.Setenv(EnvAccessKey, "hush\n")
+	if _, err := (Source{Resolver: "env"}).Provider("h:1")(t.Context()); err == nil || !strings.Contains(err.Error(), "access key holds a control character") || strings.Contains(err.Error(), "hush") {
+		t.Errorf("with a line end: got %v", err)
+	}
 }
 
 func TestTheFileResolver(t *testing.T) {
@@ -125,6 +129,7 @@ func TestSourcesAndTLSThatCannotWorkAreRefused(t *testing.T) {
 		`unknown credentials resolver "vault"`: Source{Resolver: "vault:x"}.Check(),
 		"choose one":                           Source{Resolver: "env", StaticAccessKey: "A", StaticSecretKey: "S"}.Check(),
 		"one of them is empty":                 Source{StaticSecretKey: "S"}.Check(),
+		"the secret key holds a control":       Source{StaticAccessKey: "A", StaticSecretKey: "hush\n"}.Check(),
 		"TLS is off":                           TLS{ServerName: "x"}.Check(),
 		"give both or neither":                 TLS{Enabled: true, CertFile: "c"}.Check(),
 		"skip-verify":                          TLS{Enabled: true, SkipVerify: true, CAFile: "c"}.Check(),

@@ -3,7 +3,12 @@
 
 package auth
 
-import "log/slog"
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"unicode"
+)
 
 // Keys sign requests. The zero value means: do not sign. However they are
 // printed, they show as "[redacted]".
@@ -18,6 +23,19 @@ const redacted = "[redacted]"
 
 // IsZero says that requests are not to be signed.
 func (k Keys) IsZero() bool { return k == Keys{} }
+
+// check refuses keys that cannot be sent, such as those with a line end, which
+// a file or a shell adds easily. Its error does not hold them.
+func (k Keys) check() error {
+	for _, part := range []struct{ name, value string }{
+		{"access key", k.AccessKey}, {"secret key", k.SecretKey}, {"security token", k.SecurityToken},
+	} {
+		if strings.ContainsFunc(part.value, unicode.IsControl) {
+			return fmt.Errorf("the %s holds a control character: look for a line end that does not belong to it", part.name)
+		}
+	}
+	return nil
+}
 
 // String hides the keys.
 func (Keys) String() string { return redacted }

@@ -49,6 +49,9 @@ func (s Source) Check() error {
 		_, _, err := find(s.Resolver)
 		return err
 	}
+	if err := (Keys{AccessKey: s.StaticAccessKey, SecretKey: s.StaticSecretKey}).check(); err != nil {
+		return fmt.Errorf("credentials: %w", err)
+	}
 	return nil
 }
 
@@ -89,6 +92,9 @@ func (c *cache) keys(ctx context.Context) (Keys, error) {
 		return Keys{}, err
 	}
 	keys, err := resolve(ctx, c.endpoints, argument)
+	if err == nil {
+		err = keys.check()
+	}
 	if err != nil {
 		if c.until.IsZero() {
 			return Keys{}, fmt.Errorf("credentials for %s: %w", c.endpoints, err)

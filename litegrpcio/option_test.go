@@ -60,6 +60,8 @@ func TestWrongSettingsAreRefusedWithNameAndValue(t *testing.T) {
 		"a CA without TLS":      {with(ReadTLS(auth.TLS{CAFile: "x"})), []string{"TLS is off"}},
 		"a nil option":          {with(nil), []string{"option 1 of 1 is nil"}},
 		"a nil policy":          {with(ReadRenewal(nil)), []string{"renewal policy is nil"}},
+		"a literal policy":      {with(ReadRenewal(func(Queued) time.Duration { return 0 })), []string{"option ReadRenewal", "function literal"}},
+		"a namespace of lines":  {with(ReadNamespace("a\nb")), []string{"option ReadNamespace", `"a\nb"`}},
 		"renewal at once":       {with(ReadRenewal(RenewWhileQueued), ReadInvisibleDuration(10*time.Second), ReadRenewalAhead(10*time.Second)), []string{"renewal-ahead time 10s"}},
 		"no shards":             {with(ReadShards(0)), []string{"ReadShards: 0"}},
 		"two faults at once":    {read("", "", "g"), []string{"endpoints are empty", "topic is empty"}},

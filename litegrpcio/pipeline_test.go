@@ -38,6 +38,43 @@ func TestReadAndAckOnPrism(t *testing.T) {
 	}
 }
 
+// L42: a proxy takes a hundred polls of a client at once. Two hundred shards of one
+// process share a client, and poll no more than one shard does.
+func TestManyShardsPollAsOne(t *testing.T) {
+	const shards, polls, messages = 200, 3, 400
+	b := startBroker(t)
+	c := newCollector(t)
+	r := start(t, readAndAck(t, b, ReadShards(shards), ReadFetchConcurrency(polls), ReadMaxRecords(messages), ReadMaxDuration(40*time.Second)))
+	most := 0
+	err := b.Wait(t.Context(), func(s embedded.Snapshot) bool {
+		most = max(most, s.LongPolls(testGroup))
+		return most >= polls
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range messages {
+		b.Publish(testTopic, fmt.Sprintf("s-%d", i%50), []byte(fmt.Sprint(i)))
+	}
+	err = b.Wait(t.Context(), func(s embedded.Snapshot) bool {
+		most = max(most, s.LongPolls(testGroup))
+		return len(bodies(c.all())) == messages && b.Pending(testTopic) == 0
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	subscribed := 0
+	for _, s := range b.Sessions() {
+		if s.Subscribed {
+			subscribed++
+		}
+	}
+	if most != polls || subscribed != 1 {
+		t.Errorf("%d polls at once by %d subscribed clients, want %d by one", most, subscribed, polls)
+	}
+	r.succeed(t)
+}
+
 // B01: a source that is empty at first must not hold the pipeline's watermark,
 // and L01: a lite topic made after the start must be seen.
 func TestMessagesOfLiteTopicsMadeLaterArrive(t *testing.T) {

@@ -92,7 +92,7 @@ func (c *readConfig) bounded() bool {
 // ReadNamespace sets the instance namespace, which some vendors need. Default:
 // none.
 func ReadNamespace(namespace string) ReadOption {
-	return func(c *readConfig) error { c.Namespace = namespace; return nil }
+	return option.Namespace("ReadNamespace", namespace, func(c *readConfig) { c.Namespace = namespace })
 }
 
 // ReadCredentials names the resolver that gives each worker its keys: "env",
@@ -168,13 +168,13 @@ type Queued struct {
 func ReadRenewal(policy func(Queued) time.Duration) ReadOption {
 	return func(c *readConfig) error {
 		if policy == nil {
-			return errors.New("renewal policy is nil")
+			return errors.New("option ReadRenewal: renewal policy is nil")
 		}
 		if reflect.ValueOf(policy).Kind() != reflect.Func {
-			return errors.New("renewal policy is no function")
+			return errors.New("option ReadRenewal: renewal policy is no function")
 		}
 		c.Renewal = &beam.EncodedFunc{Fn: reflectx.MakeFunc(policy)}
-		return userfunc.Check("ReadRenewal: the policy", c.Renewal.Fn)
+		return userfunc.Check("option ReadRenewal: the policy", c.Renewal.Fn)
 	}
 }
 

@@ -50,7 +50,7 @@ func WriteLiteTopic(name string) WriteOption {
 // WriteNamespace sets the instance namespace, which some vendors need. Default:
 // none.
 func WriteNamespace(namespace string) WriteOption {
-	return func(c *writeConfig) error { c.Namespace = namespace; return nil }
+	return option.Namespace("WriteNamespace", namespace, func(c *writeConfig) { c.Namespace = namespace })
 }
 
 // WriteCredentials is [ReadCredentials] for writing.

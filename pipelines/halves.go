@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/names"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/halves"
 )
@@ -44,6 +45,9 @@ func newHalves() *cobra.Command {
 			}
 			if timeout <= 0 {
 				return usageError{fmt.Errorf("--timeout %v: want more than 0", timeout)}
+			}
+			if err := names.CheckGroup(group); err != nil && group != "" {
+				return usageError{fmt.Errorf("--group: %w", err)}
 			}
 			if _, err := remoting.ParseNameServers(nameServers); err != nil {
 				return usageError{err}

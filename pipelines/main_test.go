@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,6 +42,8 @@ func TestWrongCommandLinesNameFlagAndValue(t *testing.T) {
 		{"options of Flink without Flink", []string{"fairshare", "--checkpointing-interval", "1s"}, []string{"--checkpointing-interval", "--flink host:port"}},
 		{"a job server that is no address", []string{"fairshare", "--flink", "http://localhost:8099"}, []string{"--flink", `"http://localhost:8099"`, "host:port"}},
 		{"a state backend without a place", []string{"fairshare", "--flink", "localhost:8099", "--state-backend", "rocksdb"}, []string{`"rocksdb"`, "storage path"}},
+		{"a group that is none", []string{"halves", "--name-servers", "ns:9876", "--group", "a b"}, []string{"--group", `"a b"`}},
+		{"tags without a tag", []string{"mirror", "--from", "a:1", "--to", "b:1", "--from-topic", "t", "--to-topic", "t", "--tags", ""}, []string{"--tags"}},
 		{"an argument", []string{"fairshare", "now"}, []string{`"now"`}},
 		{"an unknown subcommand", []string{"mirrors"}, []string{`"mirrors"`}},
 	}
@@ -151,5 +154,27 @@ func TestInterruptionHasItsExitCode(t *testing.T) {
 	code, _, errs := call(t, ctx, "fairshare", "--plot", filepath.Join(t.TempDir(), "x.svg"))
 	if code != exitInterrupted || !strings.Contains(errs, "interrupted") || strings.Contains(errs, "goroutine") {
 		t.Errorf("exit code %d, stderr %q; want %d and a word on it", code, errs, exitInterrupted)
+	}
+}
+
+// A name server that accepts and never answers: Ctrl-C ends the listing, with the
+// code of a program that was interrupted.
+func TestListingHalvesIsInterrupted(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			interrupt()
+			<-t.Context().Done()
+			c.Close()
+		}
+	}()
+	code, _, errs := call(t, ctx, "halves", "--name-servers", l.Addr().String(), "--timeout", "30s")
+	if code != exitInterrupted || !strings.Contains(errs, "interrupted") {
+		t.Errorf("exit code %d and %q, want %d", code, errs, exitInterrupted)
 	}
 }

@@ -51,6 +51,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		fmt.Fprintln(errs, "interrupted: what was not copied, or not committed, is copied by the next run")
 		return exitInterrupted
 	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(errs, "interrupted")
+		return exitInterrupted
+	}
 	fmt.Fprintf(errs, "error: %v\n", err)
 	if _, ok := errors.AsType[usageError](err); ok {
 		fmt.Fprintln(errs, "see pipelines --help, or --help of the subcommand")

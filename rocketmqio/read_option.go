@@ -154,7 +154,7 @@ func ReadTo(e End) ReadOption { return func(c *readConfig) error { c.End = e; re
 // groups are then those of the instance. Default: what the name servers' host
 // says (MQ_INST_…), else none.
 func ReadNamespace(namespace string) ReadOption {
-	return func(c *readConfig) error { c.Namespace = namespace; return nil }
+	return option.Namespace("ReadNamespace", namespace, func(c *readConfig) { c.Namespace = namespace })
 }
 
 // ReadCredentials names the resolver that gives each worker its keys, see
@@ -192,11 +192,11 @@ func ReadTags(tags ...string) ReadOption {
 	return func(c *readConfig) error {
 		for _, tag := range tags {
 			if strings.TrimSpace(tag) == "" || strings.ContainsAny(tag, "|*") {
-				return fmt.Errorf("tag %q: want a whole tag; patterns and || are not known here, give several tags", tag)
+				return fmt.Errorf("option ReadTags: tag %q: want a whole tag; patterns and || are not known here, give several tags", tag)
 			}
 		}
 		if len(tags) == 0 {
-			return errors.New("no tag: leave the option out to read all")
+			return errors.New("option ReadTags: no tag: leave the option out to read all")
 		}
 		c.Tags = slices.Clone(tags)
 		return nil
@@ -209,7 +209,7 @@ func ReadTags(tags ...string) ReadOption {
 func ReadSQL(expression string) ReadOption {
 	return func(c *readConfig) error {
 		if strings.TrimSpace(expression) == "" {
-			return errors.New("SQL filter is empty: leave the option out to read all")
+			return errors.New("option ReadSQL: SQL filter is empty: leave the option out to read all")
 		}
 		c.SQL = expression
 		return nil
@@ -242,7 +242,7 @@ func ReadThresholds(perQueue, total int) ReadOption {
 	return func(c *readConfig) error {
 		const most = 1_000_000
 		if perQueue < 1 || perQueue > most || total < perQueue || total > most {
-			return fmt.Errorf("thresholds %d a queue and %d in total: want 1 to %d, and the total not below the queue's", perQueue, total, most)
+			return fmt.Errorf("option ReadThresholds: thresholds %d a queue and %d in total: want 1 to %d, and the total not below the queue's", perQueue, total, most)
 		}
 		c.QueueThreshold, c.TotalThreshold = perQueue, total
 		return nil
@@ -260,7 +260,7 @@ func ReadOutOfRange(policy OutOfRange) ReadOption {
 func ReadRateLimit(perSecond float64) ReadOption {
 	return func(c *readConfig) error {
 		if !(perSecond > 0) || math.IsInf(perSecond, 0) {
-			return fmt.Errorf("ReadRateLimit: %v: want more than 0, and a number", perSecond)
+			return fmt.Errorf("option ReadRateLimit: %v: want more than 0, and a number", perSecond)
 		}
 		c.RateLimit = perSecond
 		return nil
@@ -273,10 +273,10 @@ func ReadRateLimit(perSecond float64) ReadOption {
 func ReadEventTime(source TimeSource, maxDisorder time.Duration) ReadOption {
 	return func(c *readConfig) error {
 		if !slices.Contains([]TimeSource{StoreTime, BornTime, ArrivalTime}, source) {
-			return fmt.Errorf("event time %q: want store, born or arrival", source)
+			return fmt.Errorf("option ReadEventTime: event time %q: want store, born or arrival", source)
 		}
 		if maxDisorder < 0 || maxDisorder > 24*time.Hour {
-			return fmt.Errorf("disorder %v: want 0 to 24h", maxDisorder)
+			return fmt.Errorf("option ReadEventTime: disorder %v: want 0 to 24h", maxDisorder)
 		}
 		c.TimeSource, c.MaxDisorder = source, maxDisorder
 		return nil

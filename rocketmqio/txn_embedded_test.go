@@ -318,8 +318,8 @@ func await(t *testing.T, mq *embedded.Broker, what string, cond func(embedded.Sn
 	}
 }
 
-// (T04, T06, W13, Y12, Y14) What is there is rolled back, as often as the broker
-// asks; all else is undecided.
+// (T04, T06, W13, X22b, Y12, Y14) What is there is rolled back, as often as the
+// broker asks; all else is undecided.
 func TestChecksAreAnsweredByWhatIsThere(t *testing.T) {
 	clock := embedded.NewClock(time.Now())
 	mq := startTxn(t, embedded.WithClock(clock))

@@ -87,9 +87,9 @@ func newTransaction() transaction {
 func WriteExactlyOnce[T OutgoingMessage | coders.Message](key func(T) string) WriteOption {
 	return func(c *writeConfig) error {
 		if key == nil {
-			return errors.New("the function of WriteExactlyOnce is nil: for random keys use WriteGuarantee(ExactlyOnce)")
+			return errors.New("option WriteExactlyOnce: the function is nil: for random keys use WriteGuarantee(ExactlyOnce)")
 		}
-		if err := userfunc.Check("the function of WriteExactlyOnce", reflectx.MakeFunc(key)); err != nil {
+		if err := userfunc.Check("option WriteExactlyOnce: the function", reflectx.MakeFunc(key)); err != nil {
 			return err
 		}
 		c.Guarantee, c.Transaction.key = ExactlyOnce, key

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq/realmqtest"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
@@ -25,11 +27,13 @@ func TestTransactionsOnARealBroker(t *testing.T) {
 	ways := []struct {
 		name string
 		opts []WriteOption
+		bare bool // what exactly once costs the client and the broker without this sink
 	}{
-		{"at least once, batches of 64", nil},
-		{"at least once, one by one", []WriteOption{WriteBatch(1, 1<<20)}},
-		{"exactly once, asking always", []WriteOption{WriteGuarantee(ExactlyOnce), WriteCommitSettle(10 * time.Millisecond)}},
-		{"exactly once, asking after doubt", []WriteOption{WriteGuarantee(ExactlyOnce), WriteCommitSettle(10 * time.Millisecond), WriteCommitCheck(CheckAfterDoubt)}},
+		{"at least once, batches of 64", nil, false},
+		{"at least once, one by one", []WriteOption{WriteBatch(1, 1<<20)}, false},
+		{"exactly once, asking always", []WriteOption{WriteGuarantee(ExactlyOnce), WriteCommitSettle(10 * time.Millisecond)}, false},
+		{"exactly once, asking after doubt", []WriteOption{WriteGuarantee(ExactlyOnce), WriteCommitSettle(10 * time.Millisecond), WriteCommitCheck(CheckAfterDoubt)}, false},
+		{"half, question and commit alone", nil, true},
 	}
 	took := make([][]time.Duration, len(ways))
 	for round := range rounds {
@@ -46,7 +50,9 @@ func TestTransactionsOnARealBroker(t *testing.T) {
 				return OutgoingMessage{Body: fmt.Append(nil, i), UniqueKey: fmt.Sprintf("k%d", i)}
 			})
 			begin := time.Now()
-			if cfg.Guarantee == ExactlyOnce {
+			if way.bare {
+				threeCalls(t, mq, topic, messages)
+			} else if cfg.Guarantee == ExactlyOnce {
 				mustCommit(t, cfg, mustPrepare(t, cfg, in...)...)
 			} else if _, err := bundleOf(t, cfg, in); err != nil {
 				t.Fatal(err)
@@ -61,6 +67,45 @@ func TestTransactionsOnARealBroker(t *testing.T) {
 		slices.Sort(took[i])
 		t.Logf("%s: %.0f messages/s, %.2f of what goes one by one", way.name, messages/took[i][rounds/2].Seconds(),
 			took[1][rounds/2].Seconds()/took[i][rounds/2].Seconds())
+	}
+}
+
+// threeCalls writes messages by the calls that make one visible once: the half
+// message, the question whether it is there, and the commit.
+func threeCalls(t *testing.T, mq *realmq.Cluster, topic string, messages int) {
+	t.Helper()
+	c, err := remoting.NewClient(remoting.Config{NameServers: mq.NameServer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	route, err := c.Route(t.Context(), topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queues := route.Writable()
+	var all errgroup.Group
+	all.SetLimit(DefaultCommitConcurrency)
+	for i := range messages {
+		all.Go(func() error {
+			m := &remoting.OutMessage{Body: fmt.Append(nil, i), UniqueKey: fmt.Sprintf("k%d", i), Half: true}
+			sent, err := c.SendV2(t.Context(), queues[i%len(queues)], topic, m)
+			if err != nil {
+				return err
+			}
+			half, err := sent.Half(topic)
+			if err != nil {
+				return err
+			}
+			found, err := c.QueryMessages(t.Context(), remoting.Query{Topic: topic, Key: half.UniqueKey, Unique: true})
+			if err != nil || len(found) > 0 {
+				return fmt.Errorf("found %d messages before the commit: %w", len(found), err)
+			}
+			return c.EndTransaction(t.Context(), half, remoting.Commit)
+		})
+	}
+	if err := all.Wait(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
+	"github.com/rocketmq-beam/rocketmq-beam/coders"
 )
 
 // B10: only the checkpoint may split a queue, wherever it stands.
@@ -187,7 +188,16 @@ func TestWrongSettingsAreRefusedWithNameAndValue(t *testing.T) {
 		"an endless rate":          {with(ReadRateLimit(math.Inf(1))), []string{"ReadRateLimit: +Inf"}},
 		"an unknown resolver":      {with(ReadCredentials("vault")), []string{`"vault"`}},
 		"a CA without TLS":         {with(ReadTLS(auth.TLS{CAFile: "x"})), []string{"TLS is off"}},
-		"a nil option":             {with(nil), []string{"option 1 of 1 is nil"}},
+		"a namespace of lines":     {with(ReadNamespace("a\nb")), []string{"option ReadNamespace", `"a\nb"`}},
+		"a literal as unique key": {func() {
+			_, s := beam.NewPipelineWithRoot()
+			Write(s, "h:1", beam.Create(s, OutgoingMessage{}), WriteTopic("t"), WriteExactlyOnce(func(OutgoingMessage) string { return "" }))
+		}, []string{"rocketmqio.Write", "option WriteExactlyOnce", "function literal"}},
+		"a literal that decodes": {func() {
+			_, s := beam.NewPipelineWithRoot()
+			Decode(s, beam.Create(s, coders.Message{}), func(coders.Message) (int64, error) { return 0, nil }, FailUndecodable)
+		}, []string{"rocketmqio.Decode", "function literal"}},
+		"a nil option": {with(nil), []string{"option 1 of 1 is nil"}},
 		"bounded without an end": {func() {
 			_, s := beam.NewPipelineWithRoot()
 			ReadBounded(s, "h:1", "g", []string{"t"}, ReadFrom(Earliest()))
@@ -204,6 +214,28 @@ func TestWrongSettingsAreRefusedWithNameAndValue(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each option that refuses a value says which option it is.
+func TestOptionsAreNamedByTheirErrors(t *testing.T) {
+	for name, faulty := range map[string]func() error{
+		"ReadTags":        func() error { return ReadTags("a*")(&readConfig{}) },
+		"ReadSQL":         func() error { return ReadSQL("")(&readConfig{}) },
+		"ReadThresholds":  func() error { return ReadThresholds(0, 0)(&readConfig{}) },
+		"ReadRateLimit":   func() error { return ReadRateLimit(0)(&readConfig{}) },
+		"ReadEventTime":   func() error { return ReadEventTime("", 0)(&readConfig{}) },
+		"ReadOutOfRange":  func() error { return ReadOutOfRange("")(&readConfig{}) },
+		"WriteTopic":      func() error { return WriteTopic("")(&writeConfig{}) },
+		"WriteNamespace":  func() error { return WriteNamespace("\x00")(&writeConfig{}) },
+		"WriteUnsafe":     func() error { return WriteUnsafe("")(&writeConfig{}) },
+		"WriteBatch":      func() error { return WriteBatch(0, 0)(&writeConfig{}) },
+		"WriteCongestion": func() error { return WriteCongestion(0, 0, 0)(&writeConfig{}) },
+		"WriteGuarantee":  func() error { return WriteGuarantee("")(&writeConfig{}) },
+	} {
+		if err := faulty(); err == nil || !strings.Contains(err.Error(), "option "+name+":") {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 

@@ -147,7 +147,7 @@ func (c *writeConfig) strategy() (asyncsink.Strategy, error) {
 func WriteTopic(topic string) WriteOption {
 	return func(c *writeConfig) error {
 		if topic == "" {
-			return errors.New("topic is empty: leave the option out if each message names its own")
+			return errors.New("option WriteTopic: topic is empty: leave the option out if each message names its own")
 		}
 		c.Topic = topic
 		return nil
@@ -175,7 +175,7 @@ func WriteGuarantee(g Guarantee) WriteOption {
 // group are then those of the instance. Default: what the name servers' host says
 // (MQ_INST_…), else none.
 func WriteNamespace(namespace string) WriteOption {
-	return func(c *writeConfig) error { c.Namespace = namespace; return nil }
+	return option.Namespace("WriteNamespace", namespace, func(c *writeConfig) { c.Namespace = namespace })
 }
 
 // WriteCredentials names the resolver that gives each worker its keys, see package
@@ -226,14 +226,14 @@ func WritePatience(d time.Duration) WriteOption {
 func WriteUnsafe(policy UnsafePolicy, statuses ...WriteStatus) WriteOption {
 	return func(c *writeConfig) error {
 		if !slices.Contains([]UnsafePolicy{AcceptUnsafe, RetryUnsafe, FailUnsafe}, policy) {
-			return fmt.Errorf("policy %q for messages that are not safe: want accept, retry or fail", policy)
+			return fmt.Errorf("option WriteUnsafe: policy %q for messages that are not safe: want accept, retry or fail", policy)
 		}
 		if len(statuses) == 0 {
 			statuses = []WriteStatus{StatusFlushDiskTimeout, StatusFlushSlaveTimeout, StatusSlaveNotAvailable}
 		}
 		for _, s := range statuses {
 			if _, ok := c.Unsafe[s]; !ok {
-				return fmt.Errorf("status %q: want FLUSH_DISK_TIMEOUT, FLUSH_SLAVE_TIMEOUT or SLAVE_NOT_AVAILABLE", s)
+				return fmt.Errorf("option WriteUnsafe: status %q: want FLUSH_DISK_TIMEOUT, FLUSH_SLAVE_TIMEOUT or SLAVE_NOT_AVAILABLE", s)
 			}
 			c.Unsafe[s] = policy
 		}
@@ -256,7 +256,7 @@ func WritePendingMax(n int) WriteOption {
 func WriteBatch(messages, bytes int) WriteOption {
 	return func(c *writeConfig) error {
 		if messages < 1 || messages > 1024 || bytes < 1<<10 {
-			return fmt.Errorf("batch of %d messages and %d bytes: want 1 to 1024 messages and 1024 bytes or more", messages, bytes)
+			return fmt.Errorf("option WriteBatch: batch of %d messages and %d bytes: want 1 to 1024 messages and 1024 bytes or more", messages, bytes)
 		}
 		c.BatchSize, c.BatchBytes = messages, bytes
 		return nil
@@ -283,8 +283,9 @@ func WriteMaxBody(bytes int) WriteOption {
 // Defaults 10, 0.8 and 0.2.
 func WriteCongestion(step int, factor, tolerance float64) WriteOption {
 	return func(c *writeConfig) error {
-		if step < 1 || !(factor > 0 && factor < 1) {
-			return fmt.Errorf("congestion step %d and factor %v: want 1 or more, and a factor between 0 and 1", step, factor)
+		if step < 1 || !(factor > 0 && factor < 1) || !(tolerance >= 0 && tolerance < 1) {
+			return fmt.Errorf("option WriteCongestion: step %d, factor %v and tolerance %v: want 1 or more, a factor between 0 and 1, and a tolerance from 0 to less than 1",
+				step, factor, tolerance)
 		}
 		c.AIMD = aimd{step, factor, tolerance}
 		return nil

@@ -164,6 +164,12 @@ func TestAWrongOptionPanicsWithNameAndValue(t *testing.T) {
 	wantPanic(t, "throttlefn.GroupByLiteTopic: ", "of type string: want coders.AckableMessage", func(s beam.Scope) {
 		GroupByLiteTopic(s, beam.Create(s, "a"))
 	})
+	wantPanic(t, "throttlefn.GroupByLiteTopic: ", "option 2 of 2 is nil", func(s beam.Scope) {
+		GroupByLiteTopic(s, beam.Create(s, message("a", 1, 0)), GroupEvery(time.Second), nil)
+	})
+	wantPanic(t, "throttlefn.Throttle: ", "holds is the function literal", func(s beam.Scope) {
+		Throttle(s, noGroups(s), DeferWhile(func(coders.AckableMessage) bool { return true }, time.Minute))
+	})
 	wantPanic(t, "throttlefn.GroupBy: ", "key is the function literal", func(s beam.Scope) {
 		GroupBy(s, beam.Create(s, message("a", 1, 0)), func(coders.AckableMessage) string { return "" })
 	})

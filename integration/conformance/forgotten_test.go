@@ -18,7 +18,7 @@ import (
 // no event told: the offset of its lite topic is set back behind the broker's
 // back, which is what a dropped event amounts to. RocketMQ 5.5.0 offers it to
 // nobody, however long one polls; somebody who joins the group makes the broker
-// look, and so a consumer that has somebody do that gets it.
+// look, and so a consumer that has somebody do that gets it (L02).
 func TestRealAMessageThatNoEventToldOf(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: starts three JVMs")

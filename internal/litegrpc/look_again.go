@@ -16,8 +16,9 @@ import (
 // lease. RocketMQ 5.5.0 can drop an event: a poll that finds the lite topic
 // locked, by an ack that is just being carried out say, or that comes to it a
 // second time, has taken it off the list and does not put it back
-// (PopLiteMessageProcessor). Then the messages wait for the next event of their
-// lite topic, for ever if there is none, while polls are answered with nothing.
+// (PopLiteMessageProcessor.popByClientId; apache/rocketmq#11191, L02). Then the
+// messages wait for the next event of their lite topic, for ever if there is
+// none, while polls are answered with nothing.
 //
 // The one thing by which a client can make a broker go through all lite topics
 // of a wildcard group (LiteEventDispatcher.doFullDispatchForWildcardGroup) is to

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -184,6 +185,27 @@ func TestASessionSurvivesWhatAProxyForgets(t *testing.T) {
 		})
 	}
 }
+
+// L33: the telemetry stream lives on when the time of a request is over, many times.
+func TestASessionOutlivesTheTimeoutOfRequests(t *testing.T) {
+	b := startBroker(t)
+	cfg := consumerConfig(t, b.Endpoints())
+	cfg.RequestTimeout = 100 * time.Millisecond
+	lost := &reconnections{}
+	cfg.Events = lost
+	c := startConsumer(t, cfg)
+	id := b.Sessions()[0].ClientID
+	if batch, err := c.Receive(t.Context(), 1, lease, MinAwaitDuration); err != nil || len(batch.Messages) != 0 {
+		t.Errorf("a poll of %v: %v, %v", MinAwaitDuration, batch, err)
+	}
+	if all := b.Sessions(); lost.n.Load() != 0 || len(all) != 1 || all[0].ClientID != id || !all[0].Subscribed {
+		t.Errorf("opened again %d times, sessions %+v", lost.n.Load(), all)
+	}
+}
+
+type reconnections struct{ n atomic.Int64 }
+
+func (r *reconnections) Reconnected() { r.n.Add(1) }
 
 func ackPatiently(t *testing.T, a Acknowledger, h coders.ReceiptHandle) error {
 	t.Helper()

@@ -16,11 +16,23 @@ const (
 	maxLiteTopic = 64
 )
 
+// shown is how much of a name that is too long an error quotes.
+const shown = 40
+
 // CheckTopic says why name can be no topic, or nil.
 func CheckTopic(name string) error { return check("topic", name, maxTopic, topicOrGroup) }
 
 // CheckGroup says why name can be no consumer or producer group, or nil.
 func CheckGroup(name string) error { return check("group", name, maxGroup, topicOrGroup) }
+
+// CheckNamespace says why name can be no instance namespace, or nil; an empty one
+// is none.
+func CheckNamespace(name string) error {
+	if name == "" {
+		return nil
+	}
+	return check("namespace", name, maxTopic, topicOrGroup)
+}
 
 // CheckLiteTopic says why name can be no lite topic, or nil.
 func CheckLiteTopic(name string) error { return check("lite topic", name, maxLiteTopic, lite) }
@@ -41,7 +53,7 @@ func check(kind, name string, longest int, a alphabet) error {
 		return fmt.Errorf("%s is empty", kind)
 	}
 	if len(name) > longest {
-		return fmt.Errorf("%s %q has %d characters, more than the %d that RocketMQ takes", kind, name, len(name), longest)
+		return fmt.Errorf("%s %q… has %d characters, more than the %d that RocketMQ takes", kind, name[:shown], len(name), longest)
 	}
 	for _, r := range name {
 		if !a.has(r) {

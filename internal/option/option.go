@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/names"
 )
 
 // Apply applies the options in turn and returns all their faults together.
@@ -61,6 +62,17 @@ func OneOf[C any, V ~string](name string, v V, values []V, set func(*C)) func(*C
 	return func(c *C) error {
 		if !slices.Contains(values, v) {
 			return fmt.Errorf("option %s: %q is unknown: want one of %q", name, v, values)
+		}
+		set(c)
+		return nil
+	}
+}
+
+// Namespace is an option that takes an instance namespace.
+func Namespace[C any](name, namespace string, set func(*C)) func(*C) error {
+	return func(c *C) error {
+		if err := names.CheckNamespace(namespace); err != nil {
+			return fmt.Errorf("option %s: %w", name, err)
 		}
 		set(c)
 		return nil

@@ -164,8 +164,8 @@ func (o *Options) checkLegs() error {
 	return nil
 }
 
-// checkPlot finds out before the run, and not after it, that there is no such
-// folder.
+// checkPlot finds out before the run, and not after it, that the plot cannot be
+// written.
 func (o *Options) checkPlot() error {
 	if o.Plot == "" {
 		return errors.New("--plot is empty: want the path of the SVG file to write")
@@ -176,7 +176,16 @@ func (o *Options) checkPlot() error {
 	} else if !info.IsDir() {
 		return fmt.Errorf("--plot %q: %s is no folder", o.Plot, folder)
 	}
-	return nil
+	_, err := os.Stat(o.Plot)
+	f, openErr := os.OpenFile(o.Plot, os.O_WRONLY|os.O_CREATE, 0o644)
+	if openErr != nil {
+		return fmt.Errorf("--plot %q: %w", o.Plot, openErr)
+	}
+	closeErr := f.Close()
+	if errors.Is(err, os.ErrNotExist) { // it was made to try
+		return errors.Join(closeErr, os.Remove(o.Plot))
+	}
+	return closeErr
 }
 
 // within refuses values out of range. NaN is out of every range.

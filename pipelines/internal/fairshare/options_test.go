@@ -4,6 +4,7 @@
 package fairshare
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,6 +61,7 @@ func TestCheckNamesFlagAndValue(t *testing.T) {
 		{"a leg twice", func(o *Options) { o.Legs = []string{"none", "none"} }, []string{"--legs", "none,none"}},
 		{"no leg", func(o *Options) { o.Legs = nil }, []string{"--legs"}},
 		{"a plot nowhere", func(o *Options) { o.Plot = "/no/where.svg" }, []string{"--plot", "/no/where.svg"}},
+		{"a plot that is a folder", func(o *Options) { o.Plot = os.TempDir() }, []string{"--plot", os.TempDir()}},
 		{"a plot without a name", func(o *Options) { o.Plot = "" }, []string{"--plot"}},
 		{"too many messages", func(o *Options) { o.Load.NoisyRate, o.Load.Duration = 1e5, time.Hour }, []string{"--noisy-rate 100000", "--duration 1h0m0s"}},
 		{"two at once", func(o *Options) { o.Topic, o.Quota = "", -1 }, []string{"--topic", "--quota -1"}},

@@ -25,6 +25,8 @@ func TestWrongOptionsNameTheFlag(t *testing.T) {
 			o.From.Address, o.To.Address, o.To.Topic = "127.0.0.1:9876", "ns2:9876;http://LocalHost:9876", o.From.Topic
 		}, []string{"--from", "--to", topic, "127.0.0.1:9876"}},
 		{"two filters", func(o *Options) { o.Tags, o.SQL = []string{"a"}, "a > 1" }, []string{"--tags", "--sql"}},
+		{"no tag", func(o *Options) { o.Tags = []string{} }, []string{"--tags"}},
+		{"an empty tag", func(o *Options) { o.Tags = []string{"a", ""} }, []string{`--tags "a,"`}},
 		{"exactly once", func(o *Options) { o.Guarantee = "exactly-once" }, []string{"--guarantee exactly-once"}},
 		{"another guarantee", func(o *Options) { o.Guarantee = "twice" }, []string{`--guarantee "twice"`}},
 		{"a start that is none", func(o *Options) { o.Start = "yesterday" }, []string{`--since "yesterday"`, "earliest"}},

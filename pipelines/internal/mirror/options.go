@@ -34,7 +34,7 @@ type Options struct {
 	From, To Cluster
 	// Group is the consumer group whose offsets are committed, or which receives.
 	Group string
-	// Tags and SQL select messages; at most one of them.
+	// Tags and SQL select messages; at most one of them. Nil means all tags.
 	Tags []string
 	SQL  string
 	// Start is committed, earliest, latest or an instant; Stop never, latest or an
@@ -76,6 +76,9 @@ func (o *Options) Check() error {
 	}
 	if len(o.Tags) > 0 && o.SQL != "" {
 		fault("--tags %s and --sql %q: give one of them", strings.Join(o.Tags, ","), o.SQL)
+	}
+	if o.Tags != nil && (len(o.Tags) == 0 || slices.Contains(o.Tags, "")) {
+		fault("--tags %q: a tag is empty; leave --tags out to copy all", strings.Join(o.Tags, ","))
 	}
 	switch o.Guarantee {
 	case guaranteeNone, guaranteeAtLeastOnce:

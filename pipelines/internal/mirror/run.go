@@ -23,6 +23,9 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
+	if err := o.checkRoutes(ctx); err != nil {
+		return err
+	}
 	pipeline, err := o.build()
 	if err != nil {
 		return err
