@@ -21,7 +21,8 @@ delivered again later.
 
 Without --endpoints a broker is started inside the program. With them it runs on
 a cluster of RocketMQ 5.5 or later whose topic has +message.type=LITE and whose
-group has +lite.bind.topic=<topic>,+lite.sub.wildcard=true.
+group has +lite.bind.topic=<topic>,+lite.sub.wildcard=true, and of more than 100
+sessions +lite.sub.client.max.event.cnt=<more than these>.
 
 It prints a line a second, a table, the place of an SVG plot and, as its last
 line, one JSON object. It exits with 0 if nothing was lost, 1 if messages were

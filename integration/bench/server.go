@@ -61,7 +61,7 @@ func startReal(ctx context.Context, legs []string) (*server, error) {
 			created[topic] = true
 		}
 		if err == nil {
-			err = mq.CreateGroup(ctx, litebench.Group(leg), realmq.LiteBind(topic), realmq.Wildcard())
+			err = mq.CreateGroup(ctx, litebench.Group(leg), realmq.LiteBind(topic), realmq.Wildcard(), realmq.ReadyLiteTopics(mostLiteTopics))
 		}
 		if err != nil {
 			return nil, errors.Join(err, mq.Close())

@@ -120,6 +120,12 @@ func LiteBind(topic string) GroupOption { return GroupAttribute("lite.bind.topic
 // Wildcard lets clients of a lite group subscribe to all lite topics at once.
 func Wildcard() GroupOption { return GroupAttribute("lite.sub.wildcard", "true") }
 
+// ReadyLiteTopics is how many lite topics with messages a broker keeps ready for
+// each client of the group. Default: the broker's maxClientEventCount, 100.
+func ReadyLiteTopics(n int) GroupOption {
+	return GroupAttribute("lite.sub.client.max.event.cnt", strconv.Itoa(n))
+}
+
 // GroupAttribute adds an attribute, for instance
 // GroupAttribute("lite.sub.client.quota", "10").
 func GroupAttribute(key, value string) GroupOption {

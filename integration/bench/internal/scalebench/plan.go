@@ -40,12 +40,10 @@ const (
 	Flink      = "flink"
 )
 
-// base is the load at all points, but for the dimension's own value. RocketMQ 5.5
-// has at most 100 lite topics ready for a client (maxClientEventCount), and looks
-// for more once in a while; with fewer lite topics that is not what is measured.
+// base is the load at all points, but for the dimension's own value.
 var base = litebench.Load{LiteTopics: 64, Body: 256, Concurrency: 4}
 
-// Of more lite topics than brokers keep ready, fewer messages are measured.
+// Of so many lite topics fewer messages are measured, for each is made first.
 const (
 	manyLiteTopics = 1000
 	mostOfMany     = 1000
