@@ -148,8 +148,12 @@ func (s *session) commit(ctx context.Context, q Queue, to int64) error {
 	if to < 0 || ok && to <= before {
 		return nil
 	}
+	send := func() error { return s.client.Commit(ctx, q.remoting(), s.cfg.Group, to) }
+	if !ok {
+		send = func() error { return s.commitFirst(ctx, q, to) }
+	}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		err := s.client.Commit(ctx, q.remoting(), s.cfg.Group, to)
+		err := send()
 		if err == nil {
 			return struct{}{}, nil
 		}

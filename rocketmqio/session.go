@@ -41,6 +41,7 @@ type session struct {
 	stats  *stats
 	marks  *watermarks
 	budget *budget
+	first  *firstCommits
 	life   context.Context
 	end    context.CancelFunc
 	pulls  sync.WaitGroup
@@ -62,7 +63,7 @@ func openSession(ctx context.Context, cfg readConfig) (*session, error) {
 	}
 	s := &session{
 		cfg: cfg, log: beamlog.Logger("rocketmq source").With("group", cfg.Group), client: client, stats: &stats{},
-		marks: newWatermarks(), budget: newBudget(cfg.TotalThreshold, mostBytes),
+		marks: newWatermarks(), budget: newBudget(cfg.TotalThreshold, mostBytes), first: newFirstCommits(),
 		readers: make(map[Queue]*reader), committed: make(map[Queue]int64), committing: make(map[Queue]chan struct{}), arrived: make(chan struct{}),
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
