@@ -109,7 +109,7 @@ func TestAnOverloadedAndDyingBrokerGetsAll(t *testing.T) {
 	const n, batch = 100_000, 10
 	b := startBroker(t, 4)
 	o := overload(b, 100, 20*time.Millisecond, n*3/10)
-	cfg := writeConfigOf(t, b.NameServer(), WriteBatch(batch, 1<<20), WriteCongestion(5, 0.9, 0.2), WriteSendTimeout(5*time.Second))
+	cfg := writeConfigOf(t, b.NameServer(), WriteBatch(batch, 1<<20), WriteCongestion(1, 0.95, 0.2), WriteSendTimeout(5*time.Second))
 	fn := &writeFn{bundleWriter{Config: cfg}}
 	if err := fn.Setup(); err != nil {
 		t.Fatal(err)
