@@ -196,6 +196,7 @@ func receiveCases() []testCase {
 				<-done
 				start := s.broker.Now()
 				c.mustSend("lt", "a")
+				s.broker.AwaitTaken(s.ctx, c.topic)
 				s.pass(invisible)
 				got := c.mustReceive()
 				s.wantBodies("again", got, "a")

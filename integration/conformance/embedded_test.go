@@ -5,6 +5,7 @@ package conformance_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,6 +78,12 @@ func (b embeddedBroker) Endpoints() string { return b.mq.Endpoints() }
 func (b embeddedBroker) Now() time.Time { return b.clock.Now() }
 
 func (b embeddedBroker) Advance(_ context.Context, d time.Duration) { b.clock.Advance(d) }
+
+func (b embeddedBroker) AwaitTaken(ctx context.Context, topic string) {
+	_ = b.mq.Wait(ctx, func(s embedded.Snapshot) bool { // else the case fails
+		return !slices.ContainsFunc(s.Messages(topic), func(m embedded.Message) bool { return len(m.Deliveries) == 0 })
+	})
+}
 
 // LosesPolls: a poll without an answer is a fault of ours.
 func (b embeddedBroker) LosesPolls() bool { return false }

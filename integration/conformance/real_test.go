@@ -84,6 +84,9 @@ func (b realBroker) Advance(ctx context.Context, d time.Duration) {
 	}
 }
 
+// AwaitTaken: its clock does not stand still.
+func (b realBroker) AwaitTaken(context.Context, string) {}
+
 func (b realBroker) LosesPolls() bool { return true }
 
 func (b realBroker) AwaitPoll(ctx context.Context, _ string, _ time.Duration, done <-chan struct{}) {

@@ -83,6 +83,9 @@ type Broker interface {
 	// AwaitPoll is called while a long poll of the group is under way. It lets d
 	// pass on the broker's clock, or returns when the poll is done.
 	AwaitPoll(ctx context.Context, group string, d time.Duration, done <-chan struct{})
+	// AwaitTaken waits until each message of the topic was given out, on a broker
+	// that can be looked into and whose clock stands still meanwhile.
+	AwaitTaken(ctx context.Context, topic string)
 	// LosesPolls reports whether a long poll may stay without any answer, as on
 	// the proxy of 5.5.0 when the machine is busy.
 	LosesPolls() bool
