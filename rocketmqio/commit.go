@@ -135,13 +135,11 @@ const commitTries = 5
 // follow each other, for bundles run beside each other: one that is tried again
 // would else arrive behind a later one.
 func (s *session) commit(ctx context.Context, q Queue, to int64) error {
-	turn := s.commitTurn(q)
-	select {
-	case turn <- struct{}{}:
-		defer func() { <-turn }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	leave, err := s.committing.enter(ctx, q)
+	if err != nil {
+		return err
 	}
+	defer leave()
 	s.mu.Lock()
 	before, ok := s.committed[q]
 	s.mu.Unlock()
@@ -152,7 +150,7 @@ func (s *session) commit(ctx context.Context, q Queue, to int64) error {
 	if !ok {
 		send = func() error { return s.commitFirst(ctx, q, to) }
 	}
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+	_, err = backoff.Retry(ctx, func() (struct{}, error) {
 		err := send()
 		if err == nil {
 			return struct{}{}, nil
@@ -174,18 +172,6 @@ func (s *session) commit(ctx context.Context, q Queue, to int64) error {
 		s.committed[q] = to
 	}
 	return nil
-}
-
-// commitTurn is held by the one who commits for a queue.
-func (s *session) commitTurn(q Queue) chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	turn, ok := s.committing[q]
-	if !ok {
-		turn = make(chan struct{}, 1)
-		s.committing[q] = turn
-	}
-	return turn
 }
 
 // introduce pulls once, without waiting, so that the broker knows the group: it

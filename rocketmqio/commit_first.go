@@ -20,57 +20,49 @@ import (
 // has succeeded; and what became of the first of each queue is read back, for other
 // processes begin at the same time.
 type firstCommits struct {
-	mu    sync.Mutex
-	turns map[tableKey]chan struct{}
-	made  map[tableKey]bool
+	turns turns[tableKey]
+
+	mu   sync.Mutex
+	made map[tableKey]bool
 }
 
 // tableKey is what a broker has a table of offsets for, in one group.
 type tableKey struct{ topic, broker string }
 
-func newFirstCommits() *firstCommits {
-	return &firstCommits{turns: map[tableKey]chan struct{}{}, made: map[tableKey]bool{}}
+// alone runs commit while no other first commit of the queue's table is under way,
+// if that matters still.
+func (f *firstCommits) alone(ctx context.Context, q Queue, commit func() error) error {
+	key := tableKey{q.Topic, q.Broker}
+	if f.isMade(key) {
+		return commit()
+	}
+	leave, err := f.turns.enter(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := commit(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.made == nil {
+		f.made = make(map[tableKey]bool)
+	}
+	f.made[key] = true
+	return nil
 }
 
-// enter waits until no other first commit of the queue's table is under way, if
-// that matters still. done is called with its outcome.
-func (f *firstCommits) enter(ctx context.Context, q Queue) (done func(error), err error) {
-	key := tableKey{q.Topic, q.Broker}
+func (f *firstCommits) isMade(key tableKey) bool {
 	f.mu.Lock()
-	made := f.made[key]
-	turn, ok := f.turns[key]
-	if !ok {
-		turn = make(chan struct{}, 1)
-		f.turns[key] = turn
-	}
-	f.mu.Unlock()
-	if made {
-		return func(error) {}, nil
-	}
-	select {
-	case turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	return func(err error) {
-		if err == nil {
-			f.mu.Lock()
-			f.made[key] = true
-			f.mu.Unlock()
-		}
-		<-turn
-	}, nil
+	defer f.mu.Unlock()
+	return f.made[key]
 }
 
 // commitFirst commits the first position of a queue and reads it back. That it
 // cannot be read says nothing against it.
 func (s *session) commitFirst(ctx context.Context, q Queue, to int64) error {
-	done, err := s.first.enter(ctx, q)
-	if err != nil {
-		return err
-	}
-	err = s.client.Commit(ctx, q.remoting(), s.cfg.Group, to)
-	done(err)
+	err := s.first.alone(ctx, q, func() error { return s.client.Commit(ctx, q.remoting(), s.cfg.Group, to) })
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/realmq/realmqtest"
-	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
 // A broker makes the table of a group's offsets of a topic at the first commit.
@@ -23,15 +22,8 @@ func TestRealFirstCommitsOfAGroupAreAllKept(t *testing.T) {
 	if err := mq.CreateTopic(t.Context(), "FIRST-COMMITS", realmq.Normal, realmq.Queues(queues)); err != nil {
 		t.Fatal(err)
 	}
-	bare, err := remoting.NewClient(remoting.Config{NameServers: mq.NameServer()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	bare, route := bareClient(t, mq, "FIRST-COMMITS")
 	defer bare.Close()
-	route, err := bare.Route(t.Context(), "FIRST-COMMITS")
-	if err != nil {
-		t.Fatal(err)
-	}
 	lost := map[bool]int{} // by whether the session committed
 	for i := range 2 * groups {
 		ours := i%2 == 0

@@ -17,6 +17,21 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
+// bareClient is a client beside the source or the sink, and where the topic is.
+func bareClient(t *testing.T, mq *realmq.Cluster, topic string) (*remoting.Client, *remoting.Route) {
+	t.Helper()
+	c, err := remoting.NewClient(remoting.Config{NameServers: mq.NameServer()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	route, err := c.Route(t.Context(), topic)
+	if err != nil {
+		c.Close()
+		t.Fatal(err)
+	}
+	return c, route
+}
+
 // realTopic makes a topic of its own with n messages over its queues.
 func realTopic(t *testing.T, mq *realmq.Cluster, n int) (topic, group string, c *remoting.Client) {
 	t.Helper()
@@ -28,15 +43,8 @@ func realTopic(t *testing.T, mq *realmq.Cluster, n int) (topic, group string, c 
 	if err := mq.CreateGroup(t.Context(), group); err != nil {
 		t.Fatal(err)
 	}
-	c, err := remoting.NewClient(remoting.Config{NameServers: mq.NameServer()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, route := bareClient(t, mq, topic)
 	t.Cleanup(func() { c.Close() })
-	route, err := c.Route(t.Context(), topic)
-	if err != nil {
-		t.Fatal(err)
-	}
 	queues := route.Writable()
 	for i := range n {
 		m := &remoting.OutMessage{Body: []byte(fmt.Sprint(i))}

@@ -41,16 +41,17 @@ type session struct {
 	stats  *stats
 	marks  *watermarks
 	budget *budget
-	first  *firstCommits
+	first  firstCommits
 	life   context.Context
 	end    context.CancelFunc
 	pulls  sync.WaitGroup
 
-	mu         sync.Mutex
-	readers    map[Queue]*reader
-	committed  map[Queue]int64
-	committing map[Queue]chan struct{}
-	arrived    chan struct{} // closed and replaced when any reader has got something
+	committing turns[Queue]
+
+	mu        sync.Mutex
+	readers   map[Queue]*reader
+	committed map[Queue]int64
+	arrived   chan struct{} // closed and replaced when any reader has got something
 }
 
 func openSession(ctx context.Context, cfg readConfig) (*session, error) {
@@ -63,8 +64,8 @@ func openSession(ctx context.Context, cfg readConfig) (*session, error) {
 	}
 	s := &session{
 		cfg: cfg, log: beamlog.Logger("rocketmq source").With("group", cfg.Group), client: client, stats: &stats{},
-		marks: newWatermarks(), budget: newBudget(cfg.TotalThreshold, mostBytes), first: newFirstCommits(),
-		readers: make(map[Queue]*reader), committed: make(map[Queue]int64), committing: make(map[Queue]chan struct{}), arrived: make(chan struct{}),
+		marks: newWatermarks(), budget: newBudget(cfg.TotalThreshold, mostBytes),
+		readers: make(map[Queue]*reader), committed: make(map[Queue]int64), arrived: make(chan struct{}),
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	return s, nil

@@ -74,15 +74,8 @@ func TestTransactionsOnARealBroker(t *testing.T) {
 // message, the question whether it is there, and the commit.
 func threeCalls(t *testing.T, mq *realmq.Cluster, topic string, messages int) {
 	t.Helper()
-	c, err := remoting.NewClient(remoting.Config{NameServers: mq.NameServer()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, route := bareClient(t, mq, topic)
 	defer c.Close()
-	route, err := c.Route(t.Context(), topic)
-	if err != nil {
-		t.Fatal(err)
-	}
 	queues := route.Writable()
 	var all errgroup.Group
 	all.SetLimit(DefaultCommitConcurrency)
@@ -129,15 +122,8 @@ func awaitStored(t *testing.T, mq *realmq.Cluster, topic string, want int64) (n 
 // countStored counts what consumers of a topic find.
 func countStored(t *testing.T, mq *realmq.Cluster, topic string) (n int64) {
 	t.Helper()
-	c, err := remoting.NewClient(remoting.Config{NameServers: mq.NameServer()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, route := bareClient(t, mq, topic)
 	defer c.Close()
-	route, err := c.Route(t.Context(), topic)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, q := range route.Readable() {
 		end, err := c.MaxOffset(t.Context(), q)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/option"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/userfunc"
 )
 
@@ -88,13 +89,8 @@ func GroupBy(s beam.Scope, msgs beam.PCollection, key func(coders.AckableMessage
 
 func mustGroup(caller string, msgs beam.PCollection, opts []GroupOption) grouping {
 	g := grouping{every: DefaultGroupEvery}
-	for i, o := range opts {
-		if o == nil {
-			panic(fmt.Sprintf("%s: option %d of %d is nil", caller, i+1, len(opts)))
-		}
-		if err := o(&g); err != nil {
-			panic(fmt.Sprintf("%s: %v", caller, err))
-		}
+	if err := option.Apply(&g, opts); err != nil {
+		panic(fmt.Sprintf("%s: %v", caller, err))
 	}
 	if !msgs.IsValid() {
 		panic(caller + ": the input is no PCollection of this pipeline")
