@@ -49,11 +49,11 @@ var sessions = pool.New[sessionKey](
 // calls FinishBundle and could not give it back.
 func (s *settings) session(ctx context.Context, r route) (litegrpc.Acknowledger, func(), error) {
 	key := sessionKey{route: r, credentials: s.Credentials, tls: s.TLS, requestTimeout: s.RequestTimeout}
-	a, release, err := sessions.Acquire(ctx, key, func(ctx context.Context) (*litegrpc.Acker, error) { return openSession(ctx, key) })
+	a, hold, err := sessions.Acquire(ctx, key, func(ctx context.Context) (*litegrpc.Acker, error) { return openSession(ctx, key) })
 	if err != nil {
 		return nil, nil, err
 	}
-	return a, release, nil
+	return a, hold.Release, nil
 }
 
 func openSession(ctx context.Context, key sessionKey) (*litegrpc.Acker, error) {

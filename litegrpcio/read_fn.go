@@ -150,13 +150,13 @@ const endedClose = 2 * time.Second
 // withFetcher runs do with the fetcher of this configuration. A fetcher whose
 // shards have ended is not kept for its idle time.
 func (fn *source) withFetcher(ctx context.Context, do func(*fetcher) (ended bool, err error)) error {
-	f, release, err := fetchers.Acquire(ctx, fn.key, func(ctx context.Context) (*fetcher, error) { return openFetcher(ctx, fn.Config) })
+	f, hold, err := fetchers.Acquire(ctx, fn.key, func(ctx context.Context) (*fetcher, error) { return openFetcher(ctx, fn.Config) })
 	if err != nil {
 		return err
 	}
 	ended := false
 	defer func() { // also when a DoFn behind the source fails: Beam's emitter panics then
-		release()
+		hold.Release()
 		if ended {
 			fetchers.Hasten(fn.key, endedClose)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/pool"
 )
 
 // emitWriteResult is a type of its own, so that results get the windows and
@@ -47,7 +48,7 @@ type writeFn struct {
 
 	key     string
 	sender  *sender
-	release func()
+	hold    *pool.Hold[string, *sender]
 	writer  *writer
 	taken   int
 	stored  int
@@ -71,18 +72,18 @@ func (fn *writeFn) StartBundle(context.Context, emitWriteResult) error {
 func (fn *writeFn) abandon() {
 	if fn.writer != nil {
 		fn.writer.Abandon(nil)
-		fn.release()
+		fn.hold.Release()
 	}
-	fn.writer, fn.sender, fn.release = nil, nil, nil
+	fn.writer, fn.sender, fn.hold = nil, nil, nil
 	fn.taken, fn.stored, fn.failed, fn.failure = 0, 0, 0, nil
 }
 
 func (fn *writeFn) open(ctx context.Context) error {
-	s, release, err := senders.Acquire(ctx, fn.key, func(ctx context.Context) (*sender, error) { return openSender(ctx, fn.Config) })
+	s, hold, err := senders.Acquire(ctx, fn.key, func(ctx context.Context) (*sender, error) { return openSender(ctx, fn.Config) })
 	if err != nil {
 		return err
 	}
-	fn.sender, fn.release, fn.writer = s, release, s.sink.NewWriter(ctx)
+	fn.sender, fn.hold, fn.writer = s, hold, s.sink.NewWriter(ctx)
 	return nil
 }
 

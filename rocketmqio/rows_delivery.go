@@ -115,7 +115,7 @@ func (fn *deliverFn) StartBundle(ctx context.Context, _ delivered.Emit) {
 func (fn *deliverFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, d Delivery, _ delivered.Emit) error {
 	place := placed.Place{Pane: pane, Window: w, Time: t}
 	for _, m := range d.Messages {
-		if err := fn.add(ctx, &written{m, place}, dropResult); err != nil {
+		if err := fn.add(ctx, &written{message: m, place: place}, dropResult); err != nil {
 			return err
 		}
 	}

@@ -87,11 +87,11 @@ func (c *readConfig) acquire(ctx context.Context, do func(*session) error) error
 	if err != nil {
 		return fmt.Errorf("rocketmqio: configuration: %w", err)
 	}
-	s, release, err := sessions.Acquire(ctx, string(key), func(ctx context.Context) (*session, error) { return openSession(ctx, *c) })
+	s, hold, err := sessions.Acquire(ctx, string(key), func(ctx context.Context) (*session, error) { return openSession(ctx, *c) })
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer hold.Release()
 	return do(s)
 }
 

@@ -140,7 +140,7 @@ func (fn *prepareFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w b
 		return err
 	}
 	fn.each = fn.emitHandle(emit)
-	return fn.add(ctx, &written{m, placed.Place{Pane: pane, Window: w, Time: t}}, nil)
+	return fn.add(ctx, &written{message: m, place: placed.Place{Pane: pane, Window: w, Time: t}}, nil)
 }
 
 // FinishBundle returns when each message is prepared.

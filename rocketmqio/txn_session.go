@@ -99,10 +99,10 @@ func withTransactions(ctx context.Context, cfg *writeConfig, do func(*txnSession
 
 // withTransactionsOf is the same for those who keep the key, for they come often.
 func withTransactionsOf(ctx context.Context, key string, cfg *writeConfig, do func(*txnSession) error) error {
-	s, release, err := txnSessions.Acquire(ctx, key, func(context.Context) (*txnSession, error) { return openTxnSession(*cfg) })
+	s, hold, err := txnSessions.Acquire(ctx, key, func(context.Context) (*txnSession, error) { return openTxnSession(*cfg) })
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer hold.Release()
 	return do(s)
 }

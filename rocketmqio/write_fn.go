@@ -13,6 +13,7 @@ import (
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/pool"
 )
 
 // emitWriteResult is a type of its own, so that results which become known later
@@ -41,6 +42,7 @@ type bundleWriter struct {
 	Config writeConfig
 
 	key     string // of the session
+	held    *pool.Hold[string, *writeSession]
 	session *writeSession
 	writer  *messageWriter
 	tally   bundleTally
@@ -69,44 +71,74 @@ func (b *bundleWriter) StartBundle(context.Context, emitWriteResult) {
 }
 
 // FinishBundle returns when each message has its result.
-func (b *bundleWriter) FinishBundle(ctx context.Context, emit emitWriteResult) error {
+func (b *bundleWriter) FinishBundle(ctx context.Context, emit emitWriteResult) (err error) {
 	if b.writer == nil {
 		return nil
 	}
-	return b.guarded(func() error {
-		return b.with(ctx, func(*writeSession) error { return b.finish(ctx, emit) })
-	})
+	over := false
+	defer func() { b.leave(over && err == nil) }()
+	if _, err := b.hold(ctx); err != nil {
+		return err
+	}
+	err = b.finish(ctx, emit)
+	over = true
+	return err
 }
 
 // add takes a message, waiting while too many are pending.
-func (b *bundleWriter) add(ctx context.Context, el *written, emit emitWriteResult) error {
-	return b.guarded(func() error {
-		return b.with(ctx, func(s *writeSession) error {
-			if s != b.session {
-				if err := b.finish(ctx, emit); err != nil {
-					return err
-				}
-				b.session, b.writer = s, s.sink.NewWriter(ctx)
-			}
-			if err := b.writer.Write(ctx, el); err != nil {
-				if ctx.Err() != nil {
-					return err
-				}
-				return b.finish(ctx, emit) // an earlier one failed
-			}
-			return b.emit(ctx, emit)
-		})
-	})
-}
-
-// with runs do while the session is held.
-func (b *bundleWriter) with(ctx context.Context, do func(*writeSession) error) error {
-	s, release, err := writeSessions.Acquire(ctx, b.key, func(context.Context) (*writeSession, error) { return openWriteSession(b.Config) })
+func (b *bundleWriter) add(ctx context.Context, el *written, emit emitWriteResult) (err error) {
+	over := false
+	defer func() { b.leave(over && err == nil) }()
+	s, err := b.hold(ctx)
 	if err != nil {
 		return err
 	}
-	defer release()
-	return do(s)
+	err = b.addTo(ctx, s, el, emit)
+	over = true
+	return err
+}
+
+func (b *bundleWriter) addTo(ctx context.Context, s *writeSession, el *written, emit emitWriteResult) error {
+	if s != b.session {
+		if err := b.finish(ctx, emit); err != nil {
+			return err
+		}
+		b.session, b.writer = s, s.sink.NewWriter(ctx)
+	}
+	if err := b.writer.Write(ctx, el); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return b.finish(ctx, emit) // an earlier one failed
+	}
+	return b.emit(ctx, emit)
+}
+
+// hold takes the session until leave. A call a message goes that way, so the one
+// that was held last is looked up no more.
+func (b *bundleWriter) hold(ctx context.Context) (s *writeSession, err error) {
+	if b.held != nil {
+		if s, ok := b.held.Again(); ok {
+			return s, nil
+		}
+	}
+	s, b.held, err = writeSessions.Acquire(ctx, b.key, b.open)
+	return s, err
+}
+
+func (b *bundleWriter) open(context.Context) (*writeSession, error) {
+	return openWriteSession(b.Config)
+}
+
+// leave gives the session back. Unless all went well it gives up what is pending:
+// the call failed, or panicked, as an emitter does when a later transform fails.
+func (b *bundleWriter) leave(well bool) {
+	if b.held != nil {
+		b.held.Release()
+	}
+	if !well {
+		b.abandon()
+	}
 }
 
 // finish waits for what is pending. Its error names the first message that
@@ -182,20 +214,6 @@ func resultOf(o *messageResult) WriteResult {
 	return r
 }
 
-// guarded gives up what is pending if do fails or panics, as an emitter does when
-// a later transform fails.
-func (b *bundleWriter) guarded(do func() error) (err error) {
-	ok := false
-	defer func() {
-		if !ok || err != nil {
-			b.abandon()
-		}
-	}()
-	err = do()
-	ok = true
-	return err
-}
-
 func (b *bundleWriter) abandon() {
 	if b.writer != nil {
 		b.writer.Abandon(nil)
@@ -208,7 +226,7 @@ type writeFn struct{ bundleWriter }
 
 // ProcessElement hands a message over.
 func (fn *writeFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, m OutgoingMessage, emit emitWriteResult) error {
-	return fn.add(ctx, &written{m, placed.Place{Pane: pane, Window: w, Time: t}}, emit)
+	return fn.add(ctx, &written{message: m, place: placed.Place{Pane: pane, Window: w, Time: t}}, emit)
 }
 
 // writeReadFn writes messages that were read elsewhere.
@@ -216,5 +234,5 @@ type writeReadFn struct{ bundleWriter }
 
 // ProcessElement hands a message over.
 func (fn *writeReadFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, m coders.Message, emit emitWriteResult) error {
-	return fn.add(ctx, &written{Outgoing(m), placed.Place{Pane: pane, Window: w, Time: t}}, emit)
+	return fn.add(ctx, &written{message: Outgoing(m), place: placed.Place{Pane: pane, Window: w, Time: t}}, emit)
 }

@@ -52,7 +52,8 @@ func (s *writeSession) convert(ctx context.Context, el *written) (*outgoing, err
 	if err != nil {
 		return nil, err
 	}
-	o := &outgoing{topic: m.Topic, wire: remoting.OutMessage{Body: m.Body, UniqueKey: m.UniqueKey, Born: time.Now()}, size: entryOverhead + len(m.Body) + size}
+	o := &el.out
+	*o = outgoing{topic: m.Topic, wire: remoting.OutMessage{Body: m.Body, UniqueKey: m.UniqueKey, Born: time.Now()}, size: entryOverhead + len(m.Body) + size}
 	if s.cfg.Guarantee == ExactlyOnce {
 		err = s.makeHalf(m, o, &w, size)
 	} else {

@@ -26,6 +26,7 @@ var writeSessions = pool.New[string](
 type written struct {
 	message OutgoingMessage
 	place   placed.Place
+	out     outgoing // what is made of it, here so that both are one allocation
 }
 
 // The parts of asyncsink that this package uses.

@@ -66,8 +66,8 @@ const memoryIdle = time.Hour
 
 var memories = pool.New[memoryKey](func(*memory) time.Duration { return memoryIdle }, func(*memory) {})
 
-// recall returns the memory for a configuration, and a function to give it back.
-func recall(ctx context.Context, s settings, e encodedPolicy) (*memory, func(), error) {
+// recall returns the memory for a configuration, held until it is given back.
+func recall(ctx context.Context, s settings, e encodedPolicy) (*memory, *pool.Hold[memoryKey, *memory], error) {
 	return memories.Acquire(ctx, memoryKey{s, e.Name + " " + string(e.JSON)}, func(context.Context) (*memory, error) {
 		p, err := e.decode()
 		if err != nil {

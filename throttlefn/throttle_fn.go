@@ -68,11 +68,11 @@ func (f *throttleFn) StartBundle(ctx context.Context, _ func(coders.AckableMessa
 func (f *throttleFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w beam.Window, t beam.EventTime, key string,
 	values func(*coders.AckableMessage) bool, passed func(coders.AckableMessage), deferred emitDeferral, valve func(ValveEvent)) error {
 	return f.guarded(func() error {
-		remembered, release, err := recall(ctx, f.Settings, f.Policy)
+		remembered, hold, err := recall(ctx, f.Settings, f.Policy)
 		if err != nil {
 			return err
 		}
-		defer release()
+		defer hold.Release()
 		p := planner{settings: f.Settings, memory: remembered, now: time.Now}
 		todo := p.plan(key, all(values))
 		f.requests.add(placed.Place{Pane: pane, Window: w, Time: t}, todo.deferrals)
@@ -107,11 +107,11 @@ func all(values func(*coders.AckableMessage) bool) []coders.AckableMessage {
 // FinishBundle returns when the broker has answered for every deferral.
 func (f *throttleFn) FinishBundle(ctx context.Context, _ func(coders.AckableMessage), deferred emitDeferral, _ func(ValveEvent)) error {
 	return f.guarded(func() error {
-		remembered, release, err := recall(ctx, f.Settings, f.Policy)
+		remembered, hold, err := recall(ctx, f.Settings, f.Policy)
 		if err != nil {
 			return err
 		}
-		defer release()
+		defer hold.Release()
 		f.requests.wait()
 		if err := f.report(ctx, remembered, deferred); err != nil {
 			return err

@@ -103,6 +103,7 @@ func (s *Sink[In, Entry, Ack]) ended(f *flight[In, Entry, Ack], verdicts []Verdi
 	s.idle++
 	s.stats.InFlight -= len(f.items)
 	s.cfg.Strategy.Ended(f.mark, r)
+	s.barred = false
 	f.lane.flying--
 	s.putBack(f.lane, again)
 	for _, it := range f.items {

@@ -33,7 +33,8 @@ type Sink[In, Entry, Ack any] struct {
 	buffered  int           // entries that are not in flight
 	bytes     int           // of entries, those in flight included
 	room      chan struct{} // closed and replaced when there is more room
-	held      time.Time     // since when the strategy holds a batch back; zero if it does not
+	barred    bool          // the strategy admits nothing before a request has ended
+	held      time.Time     // since when that is so; zero if it is not
 	stats     Stats
 }
 
@@ -178,8 +179,7 @@ func (s *Sink[In, Entry, Ack]) hurry(now time.Time) {
 
 // pump starts requests as far as that is allowed. The lock is held.
 func (s *Sink[In, Entry, Ack]) pump(now time.Time) {
-	heldBack := false
-	for s.ready.len() > 0 && len(s.flights) < s.cfg.MaxInFlight && !s.closed {
+	for s.ready.len() > 0 && len(s.flights) < s.cfg.MaxInFlight && !s.barred && !s.closed {
 		l := s.ready.at(0)
 		n := s.cut(l, now)
 		if n > 0 {
@@ -188,7 +188,7 @@ func (s *Sink[In, Entry, Ack]) pump(now time.Time) {
 				admitted = 1 // or nothing would ever end
 			}
 			if admitted <= 0 {
-				heldBack = true
+				s.barred = true
 				break
 			}
 			s.launch(l, min(n, admitted))
@@ -198,9 +198,9 @@ func (s *Sink[In, Entry, Ack]) pump(now time.Time) {
 		s.assess(l, now)
 	}
 	switch {
-	case heldBack && s.held.IsZero():
+	case s.barred && s.held.IsZero():
 		s.held = now
-	case !heldBack && !s.held.IsZero():
+	case !s.barred && !s.held.IsZero():
 		s.stats.Throttled += now.Sub(s.held)
 		s.held = time.Time{}
 	}

@@ -38,7 +38,8 @@ type Writer[In, Entry, Ack any] struct {
 	failure error       // the first
 	over    error       // why nothing more is taken
 	done    []Outcome[In, Entry, Ack]
-	news    chan struct{} // holds one when pending has come to zero
+	taken   []Outcome[In, Entry, Ack] // by the last call of Take; the next reuses it
+	news    chan struct{}             // holds one when pending has come to zero
 }
 
 // NewWriter makes a writer. When ctx ends, all that the writer has pending fails
@@ -167,13 +168,16 @@ func (w *Writer[In, Entry, Ack]) Flush(ctx context.Context) error {
 }
 
 // Take returns the outcomes that became known since the last call, in the order
-// in which they did.
+// in which they did. They are the caller's until the next call.
 func (w *Writer[In, Entry, Ack]) Take() []Outcome[In, Entry, Ack] {
 	w.sink.mu.Lock()
 	defer w.sink.mu.Unlock()
-	done := w.done
-	w.done = nil
-	return done
+	if len(w.done) == 0 {
+		return nil
+	}
+	clear(w.taken)
+	w.done, w.taken = w.taken[:0], w.done
+	return w.taken
 }
 
 // Abandon fails all that has no outcome with err, or [ErrAbandoned] if that is

@@ -57,6 +57,7 @@ type emitter[T any, E ~func(T)] struct {
 	ctx     context.Context
 	here    exec.FullValue // where Beam would put an element
 	value   exec.FullValue
+	element T              // what is being emitted, here so that take does not have each one allocated
 	windows []typex.Window // that of the last placed element; never changed, for later transforms may keep it
 }
 
@@ -80,8 +81,8 @@ func (e *emitter[T, E]) emit(element T) {
 }
 
 func (e *emitter[T, E]) send(element T) {
-	e.value = e.here
-	if p := e.take(&element); p != nil {
+	e.value, e.element = e.here, element
+	if p := e.take(&e.element); p != nil {
 		if e.windows == nil || !e.windows[0].Equals(p.Window) {
 			e.windows = []typex.Window{p.Window}
 		}
@@ -90,7 +91,7 @@ func (e *emitter[T, E]) send(element T) {
 	if e.estimator != nil {
 		(*e.estimator).(sdf.TimestampObservingEstimator).ObserveTimestamp(e.value.Timestamp.ToTime())
 	}
-	e.value.Elm = element
+	e.value.Elm = e.element
 	if err := e.out.ProcessElement(e.ctx, &e.value); err != nil {
 		panic(err) // as Beam's own emitters do; it ends the bundle
 	}

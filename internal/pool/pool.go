@@ -36,6 +36,7 @@ type entry[V any] struct {
 	due    time.Time   // when to close, while there is no user
 	timer  *time.Timer // nil until there was no user for the first time
 	armed  bool        // the timer runs; it looks at due itself, for uses are many
+	gone   bool        // nobody can acquire it any more
 }
 
 // New makes a pool whose values are closed, with the function given, when they
@@ -46,13 +47,12 @@ func New[K comparable, V any](idle func(V) time.Duration, close func(V)) *Pool[K
 	return p
 }
 
-// Acquire returns the value of key, opening it if it is not there, and a
-// function to call when the value is no longer used; calling it twice is once. Callers
-// that come while it is being opened wait for it. open runs apart from ctx, so
-// that a caller who leaves does not spoil it for the others; its context ends when
-// none of them is left. Its error goes to all who wait, and the next Acquire tries
-// again.
-func (p *Pool[K, V]) Acquire(ctx context.Context, key K, open func(context.Context) (V, error)) (V, func(), error) {
+// Acquire returns the value of key, opening it if it is not there, held until
+// [Hold.Release]. Callers that come while it is being opened wait for it. open runs
+// apart from ctx, so that a caller who leaves does not spoil it for the others; its
+// context ends when none of them is left. Its error goes to all who wait, and the
+// next Acquire tries again.
+func (p *Pool[K, V]) Acquire(ctx context.Context, key K, open func(context.Context) (V, error)) (V, *Hold[K, V], error) {
 	p.mu.Lock()
 	e, ok := p.entries[key]
 	if !ok {
@@ -67,19 +67,18 @@ func (p *Pool[K, V]) Acquire(ctx context.Context, key K, open func(context.Conte
 	p.mu.Unlock()
 
 	var none V
-	held := true
-	release := func() { p.release(key, e, &held) }
+	h := &Hold[K, V]{pool: p, key: key, entry: e, held: true}
 	select {
 	case <-e.opened:
 	case <-ctx.Done():
-		release()
+		h.Release()
 		return none, nil, context.Cause(ctx)
 	}
 	if e.err != nil {
-		release()
+		h.Release()
 		return none, nil, e.err
 	}
-	return e.value, release, nil
+	return e.value, h, nil
 }
 
 func (p *Pool[K, V]) open(ctx context.Context, key K, e *entry[V], open func(context.Context) (V, error)) {
@@ -87,14 +86,14 @@ func (p *Pool[K, V]) open(ctx context.Context, key K, e *entry[V], open func(con
 	e.value, e.err = open(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.entries[key] != e && e.err == nil { // all have left
+	if e.gone && e.err == nil { // all have left
 		p.mu.Unlock()
 		p.close(e.value)
 		p.mu.Lock()
 		e.err = context.Canceled
 	}
-	if e.err != nil && p.entries[key] == e {
-		delete(p.entries, key)
+	if e.err != nil && !e.gone {
+		p.forget(key, e)
 	}
 	close(e.opened)
 	p.calm()
@@ -106,21 +105,15 @@ func (p *Pool[K, V]) calm() {
 	p.settled.Broadcast()
 }
 
-// release gives one use back, if it is held; after the last the value is closed in
-// a while.
-func (p *Pool[K, V]) release(key K, e *entry[V], held *bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !*held {
-		return
-	}
-	*held = false
+// release gives one use back; after the last the value is closed in a while. The
+// caller holds the lock.
+func (p *Pool[K, V]) release(key K, e *entry[V]) {
 	e.users--
-	if e.users > 0 || p.entries[key] != e {
+	if e.users > 0 || e.gone {
 		return
 	}
 	if !e.isOpen() { // all have left: who comes now has another opened
-		delete(p.entries, key)
+		p.forget(key, e)
 		e.cancel()
 		return
 	}
@@ -129,6 +122,12 @@ func (p *Pool[K, V]) release(key K, e *entry[V], held *bool) {
 	if !e.armed {
 		p.arm(key, e, idle)
 	}
+}
+
+// forget has whoever comes now open another. The caller holds the lock.
+func (p *Pool[K, V]) forget(key K, e *entry[V]) {
+	delete(p.entries, key)
+	e.gone = true
 }
 
 // arm has the timer run. The caller holds the lock.
@@ -156,7 +155,7 @@ func (e *entry[V]) isOpen() bool {
 func (p *Pool[K, V]) expire(key K, e *entry[V]) {
 	p.mu.Lock()
 	e.armed = false
-	if e.users > 0 || p.entries[key] != e {
+	if e.users > 0 || e.gone {
 		p.mu.Unlock()
 		return
 	}
@@ -165,7 +164,7 @@ func (p *Pool[K, V]) expire(key K, e *entry[V]) {
 		p.mu.Unlock()
 		return
 	}
-	delete(p.entries, key)
+	p.forget(key, e)
 	p.busy++
 	p.mu.Unlock()
 	p.shut(e)
@@ -222,7 +221,7 @@ func (p *Pool[K, V]) CloseIdle() {
 		if e.timer != nil {
 			e.timer.Stop()
 		}
-		delete(p.entries, key)
+		p.forget(key, e)
 		p.busy++
 		unused = append(unused, e)
 	}

@@ -42,19 +42,19 @@ func (c *counted) want(t *testing.T, opened, closed int64) {
 func TestAllHoldersShareOneValueThatClosesWhenIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newCounted(time.Minute)
-		var releases []func()
+		var holds []*Hold[string, int]
 		for range 8 {
-			v, release, err := p.Acquire(t.Context(), "a", p.open)
+			v, hold, err := p.Acquire(t.Context(), "a", p.open)
 			if err != nil || v != 1 {
 				t.Fatalf("got %d, %v", v, err)
 			}
-			releases = append(releases, release)
+			holds = append(holds, hold)
 		}
-		for _, release := range releases {
+		for _, hold := range holds {
 			time.Sleep(time.Hour) // on the test's own clock
 			p.want(t, 1, 0)
-			release()
-			release() // twice is once
+			hold.Release()
+			hold.Release() // twice is once
 		}
 		time.Sleep(59 * time.Second)
 		p.want(t, 1, 0)
@@ -71,11 +71,11 @@ func TestAValueTakenAgainInTimeStaysOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newCounted(time.Minute)
 		for range 5 {
-			_, release, err := p.Acquire(t.Context(), "a", p.open)
+			_, hold, err := p.Acquire(t.Context(), "a", p.open)
 			if err != nil {
 				t.Fatal(err)
 			}
-			release()
+			hold.Release()
 			time.Sleep(50 * time.Second)
 		}
 		p.want(t, 1, 0)
@@ -88,21 +88,21 @@ func TestAHastenedValueClosesSoonUnlessItIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newCounted(time.Minute)
 		p.Hasten("a", time.Second) // there is none
-		_, release, err := p.Acquire(t.Context(), "a", p.open)
+		_, hold, err := p.Acquire(t.Context(), "a", p.open)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.Hasten("a", time.Second)
 		time.Sleep(time.Hour) // on the test's own clock
 		p.want(t, 1, 0)
-		release()
+		hold.Release()
 		p.Hasten("a", time.Second)
 		time.Sleep(900 * time.Millisecond)
-		_, release, err = p.Acquire(t.Context(), "a", p.open)
+		_, hold, err = p.Acquire(t.Context(), "a", p.open)
 		if err != nil {
 			t.Fatal(err)
 		}
-		release()
+		hold.Release()
 		time.Sleep(50 * time.Second)
 		p.want(t, 1, 0)
 		p.Hasten("a", time.Second)
@@ -136,10 +136,10 @@ func TestAFailedOpeningReachesAllWhoWaitAndIsTriedAgain(t *testing.T) {
 	if failed.Load() != 3 {
 		t.Errorf("%d of 3 got the error", failed.Load())
 	}
-	if _, release, err := p.Acquire(t.Context(), "a", p.open); err != nil {
+	if _, hold, err := p.Acquire(t.Context(), "a", p.open); err != nil {
 		t.Errorf("the next try: %v", err)
 	} else {
-		release()
+		hold.Release()
 	}
 	p.CloseIdle()
 	p.want(t, 1, 1)
@@ -164,12 +164,12 @@ func TestACallerWhoLeavesDoesNotSpoilTheOpeningForOthers(t *testing.T) {
 		}()
 		synctest.Wait() // it opens
 		go func() {
-			v, release, err := p.Acquire(t.Context(), "a", p.open)
+			v, hold, err := p.Acquire(t.Context(), "a", p.open)
 			if err != nil || v != 1 {
 				t.Errorf("got %d, %v", v, err)
 				return
 			}
-			release()
+			hold.Release()
 		}()
 		synctest.Wait() // both wait
 		leave()
@@ -201,11 +201,11 @@ func TestAnOpeningThatAllHaveLeftEnds(t *testing.T) {
 		synctest.Wait()
 		leave()
 		synctest.Wait()
-		v, release, err := p.Acquire(t.Context(), "a", p.open)
+		v, hold, err := p.Acquire(t.Context(), "a", p.open)
 		if err != nil || v != 1 {
 			t.Fatalf("got %d, %v", v, err)
 		}
-		release()
+		hold.Release()
 		close(ended) // and is closed at once, for nobody can reach it
 		synctest.Wait()
 		p.want(t, 2, 1)
@@ -220,12 +220,12 @@ func TestManyHoldersInTurmoilLeaveNothingOpen(t *testing.T) {
 	for range 10 {
 		wg.Go(func() {
 			for i := range 500 {
-				_, release, err := p.Acquire(t.Context(), []string{"a", "b", "c"}[i%3], p.open)
+				_, hold, err := p.Acquire(t.Context(), []string{"a", "b", "c"}[i%3], p.open)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				release()
+				hold.Release()
 			}
 		})
 	}

@@ -27,7 +27,8 @@ func (c *Client) SendBatch(ctx context.Context, q Queue, group string, messages 
 	for _, m := range messages {
 		size += len(m.Body) + len(m.Properties) + batchEntryRoom
 	}
-	body := make([]byte, 0, size)
+	buffer := c.newBody(size)
+	defer buffer.release()
 	keys := make([]string, 0, len(messages))
 	refuse := func(err error) (*SendResult, error) {
 		return nil, &Error{Op: op.String(), Class: Permanent, Err: err}
@@ -36,11 +37,15 @@ func (c *Client) SendBatch(ctx context.Context, q Queue, group string, messages 
 		if m.Half || m.Compression != NoCompression {
 			return refuse(errors.New("messages of a batch cannot be half or compressed"))
 		}
-		key, e, _, err := c.prepare(m, group)
-		if err != nil {
+		key := m.UniqueKey
+		if key == "" {
+			key = c.NewUniqueKey()
+		}
+		var err error
+		if buffer.bytes, err = appendKeyed(buffer.bytes, m, key); err != nil {
 			return refuse(err)
 		}
-		body, keys = AppendBatchEntry(body, e), append(keys, key)
+		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
 		return refuse(errors.New("the batch is empty"))
@@ -56,9 +61,26 @@ func (c *Client) SendBatch(ctx context.Context, q Queue, group string, messages 
 	if err != nil {
 		p = PropertiesOf(PropertyUniqueKey, keys[0])
 	}
-	r := request{op: op, code: codeSendBatch, body: body,
+	r := request{op: op, code: codeSendBatch, body: buffer.bytes, buffer: buffer,
 		fields: c.sendFields(shortNames, q, group, 0, born, 0, p, true)}
 	return c.store(ctx, q, r, keys)
+}
+
+// appendKeyed appends m as an entry of a batch's body. Its key goes behind its
+// properties without a copy of both.
+func appendKeyed(b []byte, m *OutMessage, key string) ([]byte, error) {
+	if err := checkProperty(PropertyUniqueKey, key); err != nil {
+		return b, err
+	}
+	size := len(m.Properties) + len(PropertyUniqueKey) + len(nameEnd) + len(key) + len(valueEnd)
+	if err := checkPropertiesSize(size); err != nil {
+		return b, err
+	}
+	b = appendEntry(b, BatchEntry{Flag: m.Flag, Body: m.Body}, size)
+	for _, part := range [...]string{string(m.Properties), PropertyUniqueKey, nameEnd, key, valueEnd} {
+		b = append(b, part...)
+	}
+	return b, nil
 }
 
 func splitList(s string) []string {

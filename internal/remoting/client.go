@@ -25,6 +25,7 @@ type Client struct {
 	decoder Decoder
 	keys    *uniqueKeys
 	opaque  atomic.Int32
+	bodies  sync.Pool // of *body
 
 	ctx    context.Context // the client's life
 	cancel context.CancelCauseFunc
@@ -132,6 +133,7 @@ type request struct {
 	code   int
 	fields map[string]string
 	body   []byte
+	buffer *body // that body is in, nil if in none that is used again
 	oneWay bool
 	wait   time.Duration // the server may wait this long on purpose
 	accept []int         // codes beside success that are no error
@@ -154,7 +156,7 @@ func (c *Client) do(ctx context.Context, r request) (*Command, error) {
 		return nil, unanswered(r.op.String(), "", err)
 	}
 	sign(cmd, keys)
-	answer, err := c.send(ctx, r.addr, cmd)
+	answer, err := c.send(ctx, r.addr, cmd, r.buffer)
 	if err != nil {
 		return nil, unanswered(r.op.String(), r.addr, err)
 	}
@@ -179,14 +181,17 @@ func (c *Client) credentials(ctx context.Context) (auth.Keys, error) {
 // tries is how many connections a request is handed to at most.
 const tries = 2
 
-func (c *Client) send(ctx context.Context, addr string, cmd *Command) (*Command, error) {
+// longBody is from how many bytes on a body is not copied behind its header.
+const longBody = 16 << 10
+
+func (c *Client) send(ctx context.Context, addr string, cmd *Command, buffer *body) (*Command, error) {
 	p, err := c.peer(addr)
 	if err != nil {
 		return nil, err
 	}
 	for try := 1; ; try++ {
 		cmd.Opaque = c.opaque.Add(1)
-		frame, err := AppendCommand(nil, cmd, c.cfg.MaxFrame)
+		x, err := newExchange(cmd, c.cfg.MaxFrame, buffer)
 		if err != nil {
 			return nil, &Error{Class: Permanent, Err: err}
 		}
@@ -194,10 +199,7 @@ func (c *Client) send(ctx context.Context, addr string, cmd *Command) (*Command,
 		if err != nil {
 			return nil, err
 		}
-		x := &exchange{opaque: cmd.Opaque, frame: frame}
-		if !cmd.IsOneWay() {
-			x.answer = make(chan *Command, 1)
-		}
+		x.buffer.hold()
 		begun := time.Now()
 		answer, err := conn.exchange(ctx, x)
 		switch {

@@ -37,9 +37,42 @@ type conn struct {
 // exchange is one request on its way and, unless one-way, its answer.
 type exchange struct {
 	opaque int32
-	frame  []byte
+	frame  []byte        // without a long body
+	body   []byte        // a long one
+	buffer *body         // that the body is in, if it is used again
 	answer chan *Command // holds one; nil if none is wanted
 	state  atomic.Int32
+}
+
+// newExchange makes the frame of cmd.
+func newExchange(cmd *Command, limit int, buffer *body) (*exchange, error) {
+	x := &exchange{opaque: cmd.Opaque}
+	part := len(cmd.Body)
+	if part >= longBody {
+		part, x.body, x.buffer = 0, cmd.Body, buffer
+	}
+	var err error
+	if x.frame, err = appendCommand(nil, cmd, limit, part); err != nil {
+		return nil, err
+	}
+	if !cmd.IsOneWay() {
+		x.answer = make(chan *Command, 1)
+	}
+	return x, nil
+}
+
+// writeTo writes the frame, at once and uncopied if the body is long.
+func (x *exchange) writeTo(w *bufio.Writer, nc net.Conn) error {
+	if x.body == nil {
+		_, err := w.Write(x.frame)
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	parts := net.Buffers{x.frame, x.body}
+	_, err := parts.WriteTo(nc)
+	return err
 }
 
 // What has become of an exchange's frame. Only one of the last two follows the
@@ -187,11 +220,12 @@ func (c *conn) write() {
 			c.nc.SetWriteDeadline(time.Now().Add(writeTimeout))
 			for x != nil {
 				if x.state.CompareAndSwap(queued, written) {
-					if _, err := w.Write(x.frame); err != nil {
+					if err := x.writeTo(w, c.nc); err != nil {
 						c.fail(err)
 						return
 					}
 				}
+				x.buffer.release()
 				select {
 				case x = <-c.out:
 				default:

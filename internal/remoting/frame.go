@@ -49,6 +49,12 @@ type wireHeader struct {
 // server reads. It refuses fields that are no UTF-8, which JSON would change,
 // and a frame longer than limit.
 func AppendCommand(b []byte, cmd *Command, limit int) ([]byte, error) {
+	return appendCommand(b, cmd, limit, len(cmd.Body))
+}
+
+// appendCommand is the same with the first bytes of the body only; whoever sends it
+// has the others follow.
+func appendCommand(b []byte, cmd *Command, limit, bodyPart int) ([]byte, error) {
 	for k, v := range cmd.Fields {
 		if !utf8.ValidString(k) || !utf8.ValidString(v) {
 			return b, fmt.Errorf("field %q is not valid UTF-8", k)
@@ -63,11 +69,11 @@ func AppendCommand(b []byte, cmd *Command, limit int) ([]byte, error) {
 	if size > limit || len(head) > 0xffffff {
 		return b, fmt.Errorf("request of %d bytes, more than the %d that a server takes", size, limit)
 	}
-	b = slices.Grow(b, 4+size)
+	b = slices.Grow(b, 4+size-len(cmd.Body)+bodyPart)
 	b = binary.BigEndian.AppendUint32(b, uint32(size))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(head)))
 	b = append(b, head...)
-	return append(b, cmd.Body...), nil
+	return append(b, cmd.Body[:bodyPart]...), nil
 }
 
 // Reader reads commands from a stream. It is for one goroutine.

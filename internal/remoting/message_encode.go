@@ -12,15 +12,20 @@ import (
 
 // AppendBatchEntry appends e as an entry of a batch's body.
 func AppendBatchEntry(b []byte, e BatchEntry) []byte {
-	size := 4 + 4 + 4 + 4 + 4 + len(e.Body) + 2 + len(e.Properties)
+	return append(appendEntry(b, e, len(e.Properties)), e.Properties...)
+}
+
+// appendEntry appends an entry without its properties, which are of that length and
+// to follow.
+func appendEntry(b []byte, e BatchEntry, properties int) []byte {
+	size := 4 + 4 + 4 + 4 + 4 + len(e.Body) + 2 + properties
 	b = binary.BigEndian.AppendUint32(b, uint32(size))
 	b = binary.BigEndian.AppendUint32(b, 0) // magic number, unused
 	b = binary.BigEndian.AppendUint32(b, 0) // checksum, unused
 	b = binary.BigEndian.AppendUint32(b, uint32(e.Flag))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(e.Body)))
 	b = append(b, e.Body...)
-	b = binary.BigEndian.AppendUint16(b, uint16(len(e.Properties)))
-	return append(b, e.Properties...)
+	return binary.BigEndian.AppendUint16(b, uint16(properties))
 }
 
 // AppendMessage appends m as a broker stores it, with the body as it is: the

@@ -109,6 +109,17 @@ type PropertyWriter struct{ b strings.Builder }
 // Add writes a property, unless it has no value. It refuses what would read back
 // differently: an empty name, the separators \x01 and \x02, text that is no UTF-8.
 func (w *PropertyWriter) Add(name, value string) error {
+	if err := checkProperty(name, value); err != nil || value == "" {
+		return err
+	}
+	w.b.WriteString(name)
+	w.b.WriteString(nameEnd)
+	w.b.WriteString(value)
+	w.b.WriteString(valueEnd)
+	return nil
+}
+
+func checkProperty(name, value string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("a property has no name")
@@ -118,13 +129,7 @@ func (w *PropertyWriter) Add(name, value string) error {
 		return fmt.Errorf("the value of property %q contains \\x01 or \\x02, which RocketMQ uses itself", name)
 	case !utf8.ValidString(name), !utf8.ValidString(value):
 		return fmt.Errorf("property %q is not valid UTF-8", name)
-	case value == "":
-		return nil
 	}
-	w.b.WriteString(name)
-	w.b.WriteString(nameEnd)
-	w.b.WriteString(value)
-	w.b.WriteString(valueEnd)
 	return nil
 }
 
@@ -143,8 +148,15 @@ func (w *PropertyWriter) Len() int { return w.b.Len() }
 // Properties is what was written, unless it is more than the 32767 bytes that a
 // broker takes.
 func (w *PropertyWriter) Properties() (Properties, error) {
-	if w.b.Len() > math.MaxInt16 {
-		return "", fmt.Errorf("properties of %d bytes, more than the %d that RocketMQ takes", w.b.Len(), math.MaxInt16)
+	if err := checkPropertiesSize(w.b.Len()); err != nil {
+		return "", err
 	}
 	return Properties(w.b.String()), nil
+}
+
+func checkPropertiesSize(n int) error {
+	if n > math.MaxInt16 {
+		return fmt.Errorf("properties of %d bytes, more than the %d that RocketMQ takes", n, math.MaxInt16)
+	}
+	return nil
 }
