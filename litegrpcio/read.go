@@ -53,7 +53,7 @@ func ReadBounded(s beam.Scope, endpoints, topic, group string, opts ...ReadOptio
 // makeBounded checks and completes the limits of a bounded reading.
 func (c *readConfig) makeBounded() error {
 	if !c.bounded() {
-		return fmt.Errorf("no limit: give max records, max duration or idle timeout")
+		return fmt.Errorf("no limit: give one with ReadMaxRecords, ReadMaxDuration or ReadIdleTimeout")
 	}
 	longest := c.InvisibleDuration / 2
 	if c.MaxDuration > longest {

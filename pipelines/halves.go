@@ -26,7 +26,10 @@ This lists those that brokers have left of a producer group:
             deadline, see docs/exactly-once.md
 
 Groups are named as brokers have them, with the namespace if there is one. The
-default of a transform begins with PID-beam-txn-.`
+default of a transform begins with PID-beam-txn-.
+
+It exits with 0 when all brokers were asked, whatever was found, 1 if something
+failed, 2 for a wrong flag, 130 after Ctrl-C.`
 
 func newHalves() *cobra.Command {
 	var nameServers, group, credentials string

@@ -13,11 +13,16 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// oneSignal is for how long further signals count as the first.
+const oneSignal = time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the program at once.
-	context.AfterFunc(ctx, stop)
+	// Another signal ends the program at once; not one that comes with the first, as
+	// timeout(1) and shells send it to the process and to its group.
+	context.AfterFunc(ctx, func() { time.AfterFunc(oneSignal, stop) })
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -98,9 +98,12 @@ func TestClusterFaultsAreClearAndSoon(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			begin := time.Now()
-			code, _, errs := call(t, t.Context(), append([]string{"fairshare", "--plot", filepath.Join(t.TempDir(), "x.svg")}, tt.args...)...)
+			code, out, errs := call(t, t.Context(), append([]string{"fairshare", "--plot", filepath.Join(t.TempDir(), "x.svg")}, tt.args...)...)
 			if code != exitFailed {
 				t.Errorf("exit code %d, want %d", code, exitFailed)
+			}
+			if !strings.HasSuffix(out, `"aborted":true}`+"\n") {
+				t.Errorf("the last line does not say that the run was aborted:\n%s", out)
 			}
 			if took := time.Since(begin); took > 10*time.Second {
 				t.Errorf("it took %v", took)
@@ -151,7 +154,10 @@ func TestFairshareAgainstACluster(t *testing.T) {
 func TestInterruptionHasItsExitCode(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	code, _, errs := call(t, ctx, "fairshare", "--plot", filepath.Join(t.TempDir(), "x.svg"))
+	code, out, errs := call(t, ctx, "fairshare", "--plot", filepath.Join(t.TempDir(), "x.svg"))
+	if !strings.HasSuffix(out, `"interrupted":true}`+"\n") {
+		t.Errorf("the last line does not say that the run was interrupted:\n%s", out)
+	}
 	if code != exitInterrupted || !strings.Contains(errs, "interrupted") || strings.Contains(errs, "goroutine") {
 		t.Errorf("exit code %d, stderr %q; want %d and a word on it", code, errs, exitInterrupted)
 	}

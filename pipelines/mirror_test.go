@@ -40,6 +40,7 @@ func TestMirrorSaysWhatIsWrong(t *testing.T) {
 		{"two filters", good("--tags", "paid,open", "--sql", "price > 5"), exitUsage, []string{"--tags paid,open", `--sql "price > 5"`}},
 		{"a duration that is none", good("--lite", "--idle-timeout", "long"), exitUsage, []string{"--idle-timeout", `"long"`}},
 		{"an end for idle lite topics of a normal one", good("--idle-timeout", "1s"), exitUsage, []string{"--idle-timeout", "--lite"}},
+		{"a lease of a normal topic", good("--invisible-duration", "20s"), exitUsage, []string{"--invisible-duration", "--lite"}},
 		{"a start of lite topics", good("--lite", "--since", "earliest"), exitUsage, []string{"--since", "--idle-timeout"}},
 		{"name servers that are none", mirrorEnds("broker", "in", ns, "out"), exitUsage, []string{"--from: ", `"broker"`, "host:port"}},
 		{"an unknown resolver", good("--to-credentials", "vault"), exitUsage, []string{"--to-credentials: ", `"vault"`}},

@@ -67,8 +67,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 // with a constructor, and a line here.
 func newRoot(out, errs io.Writer) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "pipelines",
-		Short:         "Pipelines over Apache RocketMQ",
+		Use:   "pipelines",
+		Short: "Pipelines over Apache RocketMQ",
+		Long: "Pipelines over Apache RocketMQ.\n\nCtrl-C or SIGTERM ends a run within seconds, with its last lines; another one, a second\n" +
+			"later or more, at once.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {

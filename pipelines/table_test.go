@@ -61,6 +61,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 	}{
 		{"no script", []string{"table"}, exitUsage, []string{"one script"}},
 		{"a file that is not there", []string{"table", missing}, exitUsage, []string{missing}},
+		{"an end for idle tables that do not end", []string{"table", "--idle-timeout", "3s", missing}, exitUsage, []string{"--idle-timeout 3s", "--bounded"}},
 		{"a wrong flag", []string{"table", "--idle-timeout", "0s", missing}, exitUsage, []string{"--idle-timeout 0s"}},
 		{"an option of Flink without Flink", []string{"table", "--parallelism", "2", missing}, exitUsage, []string{"--parallelism", "--flink host:port"}},
 		{"a column that is not there", []string{"table", scriptOf(t, b.NameServer(), "y INT")}, exitUsage, []string{"copy.sql", "line 5, column 22", "`x`"}},

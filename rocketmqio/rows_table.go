@@ -134,8 +134,10 @@ func writeOptionsOf(c *connector.Config) []WriteOption {
 		WriteSendTimeout(s.SendTimeout), WriteRetries(s.Retries), WritePendingMax(s.PendingMax),
 		WriteGuarantee(Guarantee(s.Guarantee)),
 	}
-	if s.Guarantee != connector.ExactlyOnce || s.Group != connector.DefaultProducerGroup {
-		opts = append(opts, WriteGroup(s.Group)) // else Write makes one of its own
+	if s.Group == connector.DefaultProducerGroup {
+		opts = append(opts, defaultGroup(s.Group))
+	} else {
+		opts = append(opts, WriteGroup(s.Group))
 	}
 	if s.TransactionTimeout > 0 {
 		opts = append(opts, WriteTransactionTimeout(s.TransactionTimeout))

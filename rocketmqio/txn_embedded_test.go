@@ -17,6 +17,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/connector"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/table"
 )
 
 func init() { register.Function1x1(bodyAsKey) }
@@ -380,6 +382,31 @@ func TestProducerGroupsAreUniqueAndStable(t *testing.T) {
 	}
 	if got := name("t", "x", WriteGroup("mine")); got != "mine" {
 		t.Errorf("got %s, want mine", got)
+	}
+}
+
+// The default of tables, that of the connectors for Flink, is shared by all of them,
+// whether the table or a Go option asks for exactly once.
+func TestATableThatWritesExactlyOnceHasAGroupOfItsOwn(t *testing.T) {
+	for _, tt := range []struct{ name, with, want string }{
+		{"by a Go option", "", producerGroupPrefix},
+		{"by the table", ", 'rocketmq.sink.delivery.guarantee' = 'EXACTLY_ONCE'", producerGroupPrefix},
+		{"with a group", ", 'rocketmq.sink.group' = 'mine'", "mine"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d, err := table.Declare("CREATE TABLE s (x STRING) WITH ('connector' = 'rocketmq', 'rocketmq.client.endpoints' = 'ns:9876', 'rocketmq.sink.topic' = 't'"+tt.with+")", connector.Write, connectors...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := newWriteConfig("ns:9876", append(writeOptionsOf(d.Config), WriteGuarantee(ExactlyOnce)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.nameGroup("root/a")
+			if !strings.HasPrefix(c.Group, tt.want) {
+				t.Errorf("group %q, want %q", c.Group, tt.want)
+			}
+		})
 	}
 }
 

@@ -184,7 +184,7 @@ func (c *writeConfig) checkTransaction() error {
 // the same when the pipeline is started again, so that it is asked about what it
 // had left behind.
 func (c *writeConfig) nameGroup(scope string) {
-	if c.Group != DefaultProducerGroup {
+	if c.groupGiven {
 		return
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", c.NameServers, c.Namespace, c.Topic, scope))

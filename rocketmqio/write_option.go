@@ -91,6 +91,8 @@ type writeConfig struct {
 	IdleClose  time.Duration `json:"idle_close"`
 
 	Transaction transaction `json:"transaction,omitzero"`
+
+	groupGiven bool // Group is no default; of use while the pipeline is built
 }
 
 // aimd are the settings of the congestion control.
@@ -162,7 +164,13 @@ func WriteTag(tag string) WriteOption { return func(c *writeConfig) error { c.Ta
 // of name servers, topic and the transform's place in the pipeline, so that no other
 // transform is asked about its half messages.
 func WriteGroup(group string) WriteOption {
-	return func(c *writeConfig) error { c.Group = group; return nil }
+	return func(c *writeConfig) error { c.Group, c.groupGiven = group, true; return nil }
+}
+
+// defaultGroup sets the group for those who give none. As any default it is not that
+// of a transform that writes exactly once.
+func defaultGroup(group string) WriteOption {
+	return func(c *writeConfig) error { c.Group, c.groupGiven = group, false; return nil }
 }
 
 // WriteGuarantee sets what is promised of each message. Default [AtLeastOnce]. See

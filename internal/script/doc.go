@@ -6,7 +6,8 @@
 //
 // The text is cut into statements and parsed with a grammar
 // (github.com/alecthomas/participle). Types are checked when the script is read:
-// [Parse] reports each fault with line and column, all of them at once. An
+// [Parse] reports faults with line and column, all of those that can be seen: names
+// and types mean nothing where statements or tables are wrong. An
 // expression becomes a program of an expression engine
 // (github.com/expr-lang/expr), whose functions know the types of SQL and that
 // NULL is neither true nor false; what is evaluated lazily in SQL, such as the

@@ -49,34 +49,41 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 		return err
 	}
 	introduce(out, o)
+	legs, err := runLegs(ctx, o, out)
+	return errors.Join(err, conclude(out, legs, o.Plot, err))
+}
+
+// runLegs returns the legs that were begun, also with an error.
+func runLegs(ctx context.Context, o Options, out io.Writer) ([]report.Leg, error) {
 	if o.Endpoints == "" {
 		broker, err := startEmbedded(context.WithoutCancel(ctx), o.Topic, o.Group)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer broker.Close()
 		o.Endpoints = broker.Endpoints()
 	}
 	producer, err := o.connect(ctx)
 	if err != nil {
-		return follow.Interrupted(ctx, ErrInterrupted, err)
+		return nil, follow.Interrupted(ctx, ErrInterrupted, err)
 	}
 	defer leave(ctx, producer)
 	server, err := o.Runner.Open(ctx)
 	if err != nil {
-		return follow.Interrupted(ctx, ErrInterrupted, err)
+		return nil, follow.Interrupted(ctx, ErrInterrupted, err)
 	}
 	defer server.Close()
 	r := &runner{options: o, producer: producer, server: server, live: report.NewLive(out)}
-	legs, err := r.legs(ctx)
-	return errors.Join(err, conclude(out, legs, o.Plot, errors.Is(err, ErrInterrupted)))
+	return r.legs(ctx)
 }
 
-// conclude reports the legs that were begun, also after an error.
-func conclude(out io.Writer, legs []report.Leg, plot string, interrupted bool) error {
+// conclude reports the legs that were begun, and how they ended.
+func conclude(out io.Writer, legs []report.Leg, plot string, why error) error {
+	end := endOf(why)
 	if len(legs) == 0 {
-		return nil
+		return report.JSON(out, legs, end)
 	}
+	interrupted := end == report.Interrupted
 	fmt.Fprintln(out)
 	faults := []error{report.Table(out, legs, interrupted)}
 	if err := report.Plot(plot, legs); err != nil {
@@ -84,7 +91,19 @@ func conclude(out io.Writer, legs []report.Leg, plot string, interrupted bool) e
 	} else {
 		fmt.Fprintf(out, "plot: %s\n", plot)
 	}
-	return errors.Join(append(faults, report.JSON(out, legs, interrupted))...)
+	return errors.Join(append(faults, report.JSON(out, legs, end))...)
+}
+
+// endOf says how a run ended: one that lost messages has come to its end, too.
+func endOf(err error) report.End {
+	_, lost := errors.AsType[*LostError](err)
+	switch {
+	case err == nil || lost:
+		return report.Complete
+	case errors.Is(err, ErrInterrupted):
+		return report.Interrupted
+	}
+	return report.Aborted
 }
 
 // runner runs legs against one cluster.

@@ -137,6 +137,9 @@ func (o *Options) checkKind() error {
 		if o.IdleTimeout != 0 {
 			idle = errors.New("--idle-timeout is for --lite: give --until")
 		}
+		if o.InvisibleDuration != d.InvisibleDuration {
+			idle = errors.Join(idle, errors.New("--invisible-duration is for --lite: offsets have no leases"))
+		}
 		return errors.Join(startErr, stopErr, idle)
 	}
 	var faults []error

@@ -32,6 +32,9 @@ func Defaults() Options { return Options{IdleTimeout: 20 * time.Second} }
 // Check refuses options that cannot work.
 func (o *Options) Check() error {
 	var idle error
+	if !o.Bounded && o.IdleTimeout != Defaults().IdleTimeout {
+		idle = fmt.Errorf("--idle-timeout %v: give it with --bounded, for the tables do not end without", o.IdleTimeout)
+	}
 	if o.IdleTimeout < 100*time.Millisecond || o.IdleTimeout > 24*time.Hour {
 		idle = fmt.Errorf("--idle-timeout %v: want 100ms to 24h", o.IdleTimeout)
 	}

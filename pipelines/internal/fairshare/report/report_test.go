@@ -84,7 +84,7 @@ func TestTableHasARowForEachLeg(t *testing.T) {
 
 func TestJSONIsOneObjectOnOneLine(t *testing.T) {
 	var out bytes.Buffer
-	if err := JSON(&out, legs(t, 2*time.Second, 500*time.Millisecond), false); err != nil {
+	if err := JSON(&out, legs(t, 2*time.Second, 500*time.Millisecond), Complete); err != nil {
 		t.Fatal(err)
 	}
 	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 1 {
@@ -93,6 +93,7 @@ func TestJSONIsOneObjectOnOneLine(t *testing.T) {
 	var got struct {
 		Legs        map[string]map[string]any
 		Interrupted *bool
+		Aborted     *bool
 	}
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
@@ -104,14 +105,14 @@ func TestJSONIsOneObjectOnOneLine(t *testing.T) {
 			}
 		}
 	}
-	if got.Interrupted != nil {
-		t.Error("a run that was not interrupted says so")
+	if got.Interrupted != nil || got.Aborted != nil {
+		t.Error("a run that came to its end says otherwise")
 	}
 }
 
 func TestJSONSaysThatARunWasInterrupted(t *testing.T) {
 	var out bytes.Buffer
-	if err := JSON(&out, nil, true); err != nil {
+	if err := JSON(&out, nil, Interrupted); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := out.String(), `{"legs":{},"interrupted":true}`+"\n"; got != want {
