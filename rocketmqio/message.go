@@ -7,16 +7,49 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
 // recorder makes records. Messages that come after each other mostly are of the
-// same producer, whose address it writes once. It is for one goroutine.
+// same producer, whose address it writes once; their ids and keys share memory, a
+// few dozen at a time. It is for one goroutine.
 type recorder struct {
 	host   netip.AddrPort
 	asText string
+	ids    strings.Builder
+	keys   []string
+}
+
+// together is how many ids or keys share memory.
+const together = 32
+
+// offsetID is the id of the stored message.
+func (c *recorder) offsetID(m *remoting.Message) string {
+	var room [56]byte
+	id := remoting.AppendOffsetID(room[:0], m.StoreHost, m.PhysicalOffset)
+	if c.ids.Cap()-c.ids.Len() < len(id) {
+		c.ids.Reset()
+		c.ids.Grow(together * len(id))
+	}
+	from := c.ids.Len()
+	c.ids.Write(id)
+	return c.ids.String()[from:]
+}
+
+// keysOf cuts the property at white space. Most messages have one key.
+func (c *recorder) keysOf(value string) []string {
+	if strings.ContainsFunc(value, unicode.IsSpace) {
+		return strings.Fields(value)
+	}
+	if len(c.keys) == cap(c.keys) {
+		c.keys = make([]string, 0, together)
+	}
+	n := len(c.keys)
+	c.keys = append(c.keys, value)
+	return c.keys[n : n+1 : n+1]
 }
 
 // record makes the record of a message. The body is shared with the pull's
@@ -26,13 +59,13 @@ func (c *recorder) record(m *remoting.Message) coders.Message {
 		c.host, c.asText = m.BornHost, m.BornHost.String()
 	}
 	out := coders.Message{
-		Topic: m.Topic, Broker: m.Broker, QueueID: int32(m.QueueID), QueueOffset: m.QueueOffset, MessageID: m.OffsetID(),
+		Topic: m.Topic, Broker: m.Broker, QueueID: int32(m.QueueID), QueueOffset: m.QueueOffset, MessageID: c.offsetID(m),
 		Body: m.Body, BornTime: m.Born, StoreTime: m.Stored, BornHost: c.asText, ReconsumeTimes: int32(m.ReconsumeTimes),
 	}
 	for name, value := range m.Properties.All() {
 		switch name {
 		case remoting.PropertyKeys:
-			out.Keys = strings.Fields(value)
+			out.Keys = c.keysOf(value)
 		case remoting.PropertyTags:
 			out.Tag = value
 		case remoting.PropertyUniqueKey:

@@ -77,8 +77,13 @@ func (m *Message) OffsetID() string { return OffsetID(m.StoreHost, m.PhysicalOff
 // OffsetID makes an offset message id: 32 hexadecimal digits, or 56 with an
 // address of IPv6.
 func OffsetID(store netip.AddrPort, physical int64) string {
+	return string(AppendOffsetID(nil, store, physical))
+}
+
+// AppendOffsetID appends an offset message id, for those who make many.
+func AppendOffsetID(text []byte, store netip.AddrPort, physical int64) []byte {
 	if !store.IsValid() {
-		return ""
+		return text
 	}
 	var raw [28]byte
 	b := raw[:0]
@@ -92,11 +97,10 @@ func OffsetID(store netip.AddrPort, physical int64) string {
 	b = binary.BigEndian.AppendUint32(b, uint32(store.Port()))
 	b = binary.BigEndian.AppendUint64(b, uint64(physical))
 	const digits = "0123456789ABCDEF"
-	var id [2 * len(raw)]byte
-	for i, v := range b {
-		id[2*i], id[2*i+1] = digits[v>>4], digits[v&15]
+	for _, v := range b {
+		text = append(text, digits[v>>4], digits[v&15])
 	}
-	return string(id[:2*len(b)])
+	return text
 }
 
 // ParseOffsetID takes an offset message id apart.
