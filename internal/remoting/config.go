@@ -60,9 +60,9 @@ const (
 
 // Bounds that nobody has asked to change.
 const (
-	// frameTimeout is how long the rest of a frame may take to come.
+	// frameTimeout is how long nothing may come of the rest of a frame.
 	frameTimeout = 15 * time.Second
-	// writeTimeout is how long the other side may take no bytes. The caller
+	// writeTimeout is how long the other side may take a piece of bytes. The caller
 	// whose request waits is long gone by then.
 	writeTimeout = 10 * time.Second
 	// pollGrace is how much later than asked for a broker may end a long poll:

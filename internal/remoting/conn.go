@@ -62,7 +62,7 @@ func newExchange(cmd *Command, limit int, buffer *body) (*exchange, error) {
 }
 
 // writeTo writes the frame, at once and uncopied if the body is long.
-func (x *exchange) writeTo(w *bufio.Writer, nc net.Conn) error {
+func (x *exchange) writeTo(w *bufio.Writer, p *paced) error {
 	if x.body == nil {
 		_, err := w.Write(x.frame)
 		return err
@@ -70,9 +70,7 @@ func (x *exchange) writeTo(w *bufio.Writer, nc net.Conn) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	parts := net.Buffers{x.frame, x.body}
-	_, err := parts.WriteTo(nc)
-	return err
+	return p.writeParts(x.frame, x.body)
 }
 
 // What has become of an exchange's frame. Only one of the last two follows the
@@ -210,17 +208,17 @@ func (c *conn) reason() error {
 
 // write sends what is queued, as much at a time as there is.
 func (c *conn) write() {
-	w := bufio.NewWriterSize(c.nc, 64<<10)
+	p := &paced{nc: c.nc}
+	w := bufio.NewWriterSize(p, 64<<10)
 	for {
 		select {
 		case <-c.ctx.Done():
 			c.fail(ErrClosed)
 			return
 		case x := <-c.out:
-			c.nc.SetWriteDeadline(time.Now().Add(writeTimeout))
 			for x != nil {
 				if x.state.CompareAndSwap(queued, written) {
-					if err := x.writeTo(w, c.nc); err != nil {
+					if err := x.writeTo(w, p); err != nil {
 						c.fail(err)
 						return
 					}
@@ -242,14 +240,15 @@ func (c *conn) write() {
 
 // read hands on what the server sends.
 func (c *conn) read() {
-	br := bufio.NewReaderSize(c.nc, 64<<10)
+	p := &paced{nc: c.nc}
+	br := bufio.NewReaderSize(p, 64<<10)
 	r := NewReader(br, c.peer.client.cfg.MaxFrame)
 	for {
-		if err := c.await(br); err != nil {
+		if err := c.await(br, p); err != nil {
 			c.fail(err)
 			return
 		}
-		c.nc.SetReadDeadline(time.Now().Add(frameTimeout))
+		p.patience = frameTimeout
 		cmd, err := r.Next()
 		if err != nil {
 			c.fail(err)
@@ -262,13 +261,13 @@ func (c *conn) read() {
 
 // await waits for the first byte of a frame, or until the connection has been
 // idle for too long.
-func (c *conn) await(br *bufio.Reader) error {
+func (c *conn) await(br *bufio.Reader, p *paced) error {
 	for br.Buffered() == 0 {
 		wait, over := c.idle()
 		if over {
 			return errIdle
 		}
-		c.nc.SetReadDeadline(time.Now().Add(wait))
+		p.patience = wait
 		if _, err := br.Peek(1); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
