@@ -100,7 +100,7 @@ func (s *sender) sinkConfig(limit asyncsink.Strategy, requestTimeout time.Durati
 			return asyncsink.Lane{Key: m.LiteTopic, Ordered: true, MaxBatch: 1}
 		},
 		Submit: s.submit, Classify: judge, Strategy: limit, Observe: s.observe,
-		MaxBatch: 1, MaxInFlight: s.cfg.MaxInFlight, MaxBuffered: mostBuffered, MaxBufferedBytes: mostBufferedBytes,
+		MaxBatch: 1, MaxInFlight: s.cfg.MaxInFlight, MaxInFlightBytes: mostFlyingBytes, MaxBuffered: mostBuffered, MaxBufferedBytes: mostBufferedBytes,
 		MaxAttempts: s.cfg.MaxAttempts, FirstPause: firstPause,
 		RequestTimeout: 2*requestTimeout + time.Second, // one to find a session, one for the request itself
 	}

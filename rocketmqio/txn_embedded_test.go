@@ -159,6 +159,21 @@ func endsOf(mq *embedded.Broker) (commits, rollbacks int) {
 	return commits, rollbacks
 }
 
+// A message is found behind any number of later ones that have its unique key as an
+// ordinary key, as the items of an order have the order's number.
+func TestAUniqueKeyThatOthersHaveAsAKeyIsFound(t *testing.T) {
+	mq := startTxn(t)
+	cfg := txnConfig(t, mq.NameServer())
+	order := OutgoingMessage{Body: []byte("order"), UniqueKey: "order-1", Keys: []string{"order-1"}}
+	mustCommit(t, cfg, mustPrepare(t, cfg, order)...)
+	mustCommit(t, cfg, mustPrepare(t, cfg, many(100, func(i int) OutgoingMessage {
+		return OutgoingMessage{Body: fmt.Append(nil, "item ", i), UniqueKey: fmt.Sprint("item-", i), Keys: []string{"order-1"}}
+	})...)...)
+	txnSessions.CloseIdle() // as another process
+	mustCommit(t, cfg, mustPrepare(t, cfg, order)...)
+	wantVisible(t, mq, 101)
+}
+
 // What a bundle has prepared is seen by nobody unless its handles reach the commit
 // step.
 func TestAnAbortedBundleLeavesNothingVisible(t *testing.T) {

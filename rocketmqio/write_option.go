@@ -251,8 +251,8 @@ func WriteUnsafe(policy UnsafePolicy, statuses ...WriteStatus) WriteOption {
 
 // WritePendingMax sets how many messages a worker process has in flight at most,
 // and how many more wait: then ProcessElement does. Congestion control allows
-// fewer while brokers ask for it; 64 MiB of bodies and 256 requests hold it back as
-// well. 1 to 100000, default 1000.
+// fewer while brokers ask for it; 8 MiB and 256 requests in flight, and 64 MiB in all,
+// hold it back as well. 1 to 100000, default 1000.
 func WritePendingMax(n int) WriteOption {
 	return option.InRange("WritePendingMax", n, 1, 100_000, func(c *writeConfig) { c.PendingMax = n })
 }

@@ -52,6 +52,10 @@ type writeSession struct {
 // mostBufferedBytes bounds the bodies that wait or are in flight.
 const mostBufferedBytes = 64 << 20
 
+// mostFlyingBytes bounds what is in flight: on a link that carries less than that
+// within the timeout of a request, all requests would be late and be sent again.
+const mostFlyingBytes = 8 << 20
+
 // mostRequests bounds the requests in flight: no more than a broker's own pool of
 // threads and queue take without complaint.
 const mostRequests = 256
@@ -75,7 +79,7 @@ func openWriteSession(cfg writeConfig) (*writeSession, error) {
 		Convert: s.convert, Size: func(o *outgoing) int { return o.size }, Lane: func(o *outgoing) asyncsink.Lane { return o.lane },
 		Submit: s.submit, Classify: judgeSend, Observe: s.stats.observe, Strategy: strategy,
 		MaxBatch: cfg.BatchSize, MaxBatchBytes: cfg.BatchBytes, Linger: cfg.Linger,
-		MaxInFlight: min(cfg.PendingMax, mostRequests), MaxBuffered: cfg.PendingMax, MaxBufferedBytes: max(mostBufferedBytes, 2*cfg.MaxBody),
+		MaxInFlight: min(cfg.PendingMax, mostRequests), MaxInFlightBytes: mostFlyingBytes, MaxBuffered: cfg.PendingMax, MaxBufferedBytes: max(mostBufferedBytes, 2*cfg.MaxBody),
 		RequestTimeout: cfg.SendTimeout, FailOnTimeout: cfg.FailOnTimeout, MaxAttempts: cfg.Retries + 1, MaxWait: cfg.Patience,
 		StopOnFailure: cfg.Guarantee != None,
 	})

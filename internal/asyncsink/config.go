@@ -44,6 +44,10 @@ type Config[In, Entry, Ack any] struct {
 	Linger time.Duration
 	// MaxInFlight bounds the requests, and the workers that carry them. Default 16.
 	MaxInFlight int
+	// MaxInFlightBytes bounds the entries of all requests together; a request that
+	// is larger goes alone. A link must carry so much within RequestTimeout. Default:
+	// no limit.
+	MaxInFlightBytes int
 	// MaxBuffered and MaxBufferedBytes bound what has been written and is not in
 	// flight. Write waits while there is that much. Defaults 1000 and 64 MiB.
 	MaxBuffered, MaxBufferedBytes int
@@ -133,7 +137,7 @@ func (c *Config[In, Entry, Ack]) complete() error {
 	}{
 		{"MaxBatch", &c.MaxBatch, 64}, {"MaxBatchBytes", &c.MaxBatchBytes, 1 << 20}, {"MaxInFlight", &c.MaxInFlight, 16},
 		{"MaxBuffered", &c.MaxBuffered, 1000}, {"MaxBufferedBytes", &c.MaxBufferedBytes, 64 << 20},
-		{"MaxRecord", &c.MaxRecord, 1<<63 - 1}, {"MaxAttempts", &c.MaxAttempts, 4},
+		{"MaxRecord", &c.MaxRecord, 1<<63 - 1}, {"MaxInFlightBytes", &c.MaxInFlightBytes, 1<<63 - 1}, {"MaxAttempts", &c.MaxAttempts, 4},
 	} {
 		if *n.value < 0 {
 			return fmt.Errorf("asyncsink: %s is %d, want more than 0", n.name, *n.value)

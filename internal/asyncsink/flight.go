@@ -33,6 +33,7 @@ func (s *Sink[In, Entry, Ack]) launch(l *lane[In, Entry, Ack], n int) {
 		f.bytes += it.size
 	}
 	l.flying++
+	s.flying += f.bytes
 	s.buffered -= n
 	f.ctx, f.cancel = context.WithCancelCause(s.ctx)
 	f.mark = s.cfg.Strategy.Started(n)
@@ -102,6 +103,7 @@ func (s *Sink[In, Entry, Ack]) ended(f *flight[In, Entry, Ack], verdicts []Verdi
 	delete(s.flights, f)
 	s.idle++
 	s.stats.InFlight -= len(f.items)
+	s.flying -= f.bytes
 	s.cfg.Strategy.Ended(f.mark, r)
 	s.barred = false
 	f.lane.flying--

@@ -62,6 +62,14 @@ func (l *lane[In, Entry, Ack]) pushFront(it *item[In, Entry, Ack]) {
 	l.bytes += it.size
 }
 
+// bytesOf are those of the first n.
+func (l *lane[In, Entry, Ack]) bytesOf(n int) (bytes int) {
+	for i := range n {
+		bytes += l.waiting.at(i).size
+	}
+	return bytes
+}
+
 func (l *lane[In, Entry, Ack]) popFront() *item[In, Entry, Ack] {
 	it := l.waiting.popFront()
 	l.bytes -= it.size

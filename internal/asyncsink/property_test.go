@@ -59,7 +59,7 @@ func drawScenario(t *rapid.T) *scenario {
 	yes := func(name string) bool { return rapid.Bool().Draw(t, name) }
 	sc := &scenario{ordered: yes("ordered"), lanes: n("lanes", 1, 3), seed: rapid.Uint64().Draw(t, "seed")}
 	sc.cfg = testConfig{
-		MaxBatch: n("batch", 1, 5), MaxBatchBytes: n("bytes", 1, 20), MaxInFlight: n("in flight", 1, 4), MaxBuffered: n("buffered", 1, 10),
+		MaxBatch: n("batch", 1, 5), MaxBatchBytes: n("bytes", 1, 20), MaxInFlight: n("in flight", 1, 4), MaxInFlightBytes: n("bytes in flight", 1, 60), MaxBuffered: n("buffered", 1, 10),
 		Linger: ms("linger", 0, 50), RequestTimeout: ms("timeout", 100, 300), MaxAttempts: n("attempts", 1, 4), MaxWait: ms("patience", 100, 3000),
 		FailOnTimeout: yes("fail on timeout"), StopOnFailure: yes("stop"), MaxRecord: 9,
 	}
@@ -91,6 +91,7 @@ type run struct {
 	mu      sync.Mutex
 	random  *rand.Rand
 	running int
+	flying  int // bytes
 	inLane  map[int]int
 	stored  map[int]int // by entry
 	acked   map[int]int
@@ -137,18 +138,23 @@ func (r *run) begin(entries []int) (fates []fate, takes time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	lane, bytes := r.laneOf(entries[0]), 0
+	for _, e := range entries {
+		bytes += sizeOf(e)
+	}
 	r.running++
+	r.flying += bytes
 	r.inLane[lane]++
 	switch {
 	case r.running > r.cfg.MaxInFlight:
 		r.faults = append(r.faults, fmt.Sprintf("%d requests at a time", r.running))
+	case r.running > 1 && r.flying > r.cfg.MaxInFlightBytes:
+		r.faults = append(r.faults, fmt.Sprintf("%d bytes in flight", r.flying))
 	case r.ordered && r.inLane[lane] > 1:
 		r.faults = append(r.faults, "two requests of an ordered lane at a time")
 	case len(entries) > r.cfg.MaxBatch:
 		r.faults = append(r.faults, fmt.Sprintf("a batch of %d", len(entries)))
 	}
 	for i, e := range entries {
-		bytes += sizeOf(e)
 		if r.laneOf(e) != lane {
 			r.faults = append(r.faults, "a batch of two lanes")
 		}
@@ -181,6 +187,9 @@ func (r *run) submit(ctx context.Context, entries []int, verdicts []Verdict[stri
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.running--
+	for _, e := range entries {
+		r.flying -= sizeOf(e)
+	}
 	r.inLane[r.laneOf(entries[0])]--
 	late := ctx.Err() != nil
 	keep := r.random.IntN(2) == 0

@@ -32,8 +32,9 @@ type Sink[In, Entry, Ack any] struct {
 	flushed   uint64        // all up to this number go without lingering
 	buffered  int           // entries that are not in flight
 	bytes     int           // of entries, those in flight included
+	flying    int           // bytes of requests in flight
 	room      chan struct{} // closed and replaced when there is more room
-	barred    bool          // the strategy admits nothing before a request has ended
+	barred    bool          // nothing may go before a request has ended
 	held      time.Time     // since when that is so; zero if it is not
 	stats     Stats
 }
@@ -183,15 +184,11 @@ func (s *Sink[In, Entry, Ack]) pump(now time.Time) {
 		l := s.ready.at(0)
 		n := s.cut(l, now)
 		if n > 0 {
-			admitted := s.cfg.Strategy.Admit(n)
-			if admitted <= 0 && len(s.flights) == 0 {
-				admitted = 1 // or nothing would ever end
-			}
-			if admitted <= 0 {
+			if n = s.admit(l, n); n == 0 {
 				s.barred = true
 				break
 			}
-			s.launch(l, min(n, admitted))
+			s.launch(l, n)
 		}
 		s.ready.popFront()
 		l.ready = false
@@ -204,6 +201,19 @@ func (s *Sink[In, Entry, Ack]) pump(now time.Time) {
 		s.stats.Throttled += now.Sub(s.held)
 		s.held = time.Time{}
 	}
+}
+
+// admit says how many of the lane's first n entries may go now. While nothing is in
+// flight one may always, or nothing would ever end.
+func (s *Sink[In, Entry, Ack]) admit(l *lane[In, Entry, Ack], n int) int {
+	if len(s.flights) > 0 && l.bytesOf(n) > s.cfg.MaxInFlightBytes-s.flying {
+		return 0
+	}
+	n = min(n, s.cfg.Strategy.Admit(n))
+	if n <= 0 && len(s.flights) == 0 {
+		n = 1
+	}
+	return max(n, 0)
 }
 
 // cut says how many entries the next batch of the lane has; none if it may not

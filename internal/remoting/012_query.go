@@ -25,8 +25,19 @@ type Query struct {
 	Broker string
 	// Since and Until bound the time of storing; zero means unbounded.
 	Since, Until time.Time
-	// Max is the number of messages at most, from each broker; 0 means 32.
+	// Max is the number of messages at most, from each broker; 0 means 32. With
+	// Unique all are looked for until some are found.
 	Max int
+}
+
+// matching are those of the messages that have the key.
+func (q *Query) matching(all []Message) []Message {
+	return slices.DeleteFunc(all, func(m Message) bool {
+		if q.Unique {
+			return m.UniqueKey() != q.Key
+		}
+		return !slices.Contains(m.Keys(), q.Key)
+	})
 }
 
 // QueryMessages finds messages by key. None is no error: the result is then
@@ -63,6 +74,15 @@ func (c *Client) QueryMessages(ctx context.Context, q Query) ([]Message, error) 
 }
 
 func (c *Client) queryAt(ctx context.Context, op operation, q Query, broker string) ([]Message, error) {
+	if q.Unique {
+		return c.uniqueAt(ctx, op, q, broker)
+	}
+	all, err := c.indexed(ctx, op, q, broker)
+	return q.matching(all), err
+}
+
+// indexed is what a broker finds in its index, some of which may have another key.
+func (c *Client) indexed(ctx context.Context, op operation, q Query, broker string) ([]Message, error) {
 	r := request{op: op, code: codeQueryMessage, fields: c.queryFields(q, broker), accept: []int{CodeQueryNotFound}}
 	answer, err := c.askQueue(ctx, Queue{Topic: q.Topic, Broker: broker}, forReading, masterID, r)
 	if err != nil || answer.Code == CodeQueryNotFound {
@@ -72,12 +92,6 @@ func (c *Client) queryAt(ctx context.Context, op operation, q Query, broker stri
 	if err != nil {
 		return nil, &Error{Op: op.String(), Class: Transient, Err: err}
 	}
-	found = slices.DeleteFunc(found, func(m Message) bool {
-		if q.Unique {
-			return m.UniqueKey() != q.Key
-		}
-		return !slices.Contains(m.Keys(), q.Key)
-	})
 	for i := range found {
 		found[i].Broker = broker
 		found[i].Topic = WithoutNamespace(c.cfg.Namespace, found[i].Topic)

@@ -371,6 +371,36 @@ func TestRealBrokerQueriesByKey(t *testing.T) {
 	}
 }
 
+// The index has unique keys and ordinary ones in one table, and tells of the last 32
+// messages. One that was written before is found all the same, and one that was not
+// is not.
+func TestRealBrokerFindsAUniqueKeyBehindManyThatHaveItAsAKey(t *testing.T) {
+	c, queues := realTopic(t, 1, realmq.Normal)
+	ctx := background(t)
+	q := queues[0]
+	must[*SendResult](t)(c.SendV2(ctx, q, "p", &OutMessage{Body: []byte("wanted"), UniqueKey: "order-1"}))
+	const rounds, each = 3, 50
+	for round := range rounds {
+		begin := time.Now()
+		var batch []*OutMessage
+		for i := range each {
+			batch = append(batch, &OutMessage{Body: []byte("other"), UniqueKey: fmt.Sprintf("item-%d-%d", round, i), Properties: PropertiesOf(PropertyKeys, "order-1 order-2")})
+		}
+		must[*SendResult](t)(c.SendBatch(ctx, q, "p", batch))
+		eventually(t, "the index begins another second", func() bool { return time.Since(begin) > indexSecond })
+	}
+	last := Query{Topic: q.Topic, Key: fmt.Sprintf("item-%d-%d", rounds-1, each-1), Unique: true}
+	eventually(t, "all is indexed", func() bool { return len(must[[]Message](t)(c.QueryMessages(ctx, last))) == 1 })
+	for key, want := range map[string]int{"order-1": 1, "order-2": 0} {
+		found, err := c.QueryMessages(ctx, Query{Topic: q.Topic, Key: key, Unique: true})
+		if err != nil || len(found) != want || want > 0 && string(found[0].Body) != "wanted" {
+			t.Errorf("unique key %s: found %d messages, %v; want %d", key, len(found), err, want)
+		}
+	}
+}
+
+const indexSecond = 1100 * time.Millisecond
+
 func TestRealNameServerOfAnUnknownTopic(t *testing.T) {
 	c := newClient(t, Config{NameServers: realmqtest.Shared(t).NameServer()})
 	_, err := c.Route(background(t), "no-such-topic")
