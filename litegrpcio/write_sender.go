@@ -87,6 +87,8 @@ const (
 	// mostBuffered messages and bytes wait in a process to be sent.
 	mostBuffered      = 2000
 	mostBufferedBytes = 32 << 20
+	// mostFlyingBytes are in flight: what a link carries within a request's time.
+	mostFlyingBytes = 8 << 20
 )
 
 func (s *sender) sinkConfig(limit asyncsink.Strategy, requestTimeout time.Duration) asyncsink.Config[located, litegrpc.Outgoing, litegrpc.Sent] {
