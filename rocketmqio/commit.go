@@ -109,6 +109,7 @@ func (fn *commitFn) FinishBundle(ctx context.Context, _ func(bool)) error {
 		return nil
 	}
 	return fn.Config.acquire(ctx, func(s *session) error {
+		s.settleDebts(fn.latest)
 		var group sync.WaitGroup
 		var failed atomic.Int64
 		for q, to := range fn.latest {
@@ -116,6 +117,7 @@ func (fn *commitFn) FinishBundle(ctx context.Context, _ func(bool)) error {
 			group.Go(func() {
 				if err := s.commit(ctx, q, to); err != nil {
 					failed.Add(1)
+					s.owe(q, to)
 					s.log.Warn("committing", "queue", q.String(), "offset", to, "error", err)
 				}
 			})
@@ -128,8 +130,34 @@ func (fn *commitFn) FinishBundle(ctx context.Context, _ func(bool)) error {
 	})
 }
 
-// commitTries is how often a commit is tried before the next position's turn.
-const commitTries = 5
+// owe notes a position whose commit has failed. Any later bundle commits it: of a
+// queue in which nothing more happens there will be no other.
+func (s *session) owe(q Queue, to int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.owed == nil {
+		s.owed = make(map[Queue]int64)
+	}
+	s.owed[q] = max(s.owed[q], to)
+}
+
+// settleDebts adds what is owed to what is to be committed.
+func (s *session) settleDebts(latest map[Queue]int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for q, to := range s.owed {
+		latest[q] = max(latest[q], to)
+	}
+	s.owed = nil
+}
+
+// How often and for how long a commit is tried before the next bundle's turn. All
+// queues of a bundle wait for the slowest of them, so one try is enough of a broker
+// that is silent.
+const (
+	commitTries    = 5
+	commitPatience = 3 * time.Second
+)
 
 // commit never lowers what this process has committed before. Commits of a queue
 // follow each other, for bundles run beside each other: one that is tried again
@@ -162,7 +190,7 @@ func (s *session) commit(ctx context.Context, q Queue, to int64) error {
 			s.introduce(ctx, q, to)
 		}
 		return struct{}{}, err
-	}, backoff.WithMaxTries(commitTries))
+	}, backoff.WithMaxTries(commitTries), backoff.WithMaxElapsedTime(max(commitPatience, s.cfg.RequestTimeout)))
 	if err != nil {
 		return err
 	}

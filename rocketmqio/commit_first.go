@@ -18,12 +18,20 @@ import (
 // are answered with success (ConsumerOffsetManager.commitOffset of RocketMQ 5.5.0
 // looks and puts in two steps). So there is one of this process at a time until one
 // has succeeded; and what became of the first of each queue is read back, for other
-// processes begin at the same time.
+// processes begin at the same time. One that fails speaks for all that wait: each of
+// hundreds of queues would else find out by itself that the broker is silent.
 type firstCommits struct {
 	turns turns[tableKey]
 
-	mu   sync.Mutex
-	made map[tableKey]bool
+	mu     sync.Mutex
+	made   map[tableKey]bool
+	failed map[tableKey]failures
+}
+
+// failures are those of a table: how many, and why the last.
+type failures struct {
+	count int
+	last  error
 }
 
 // tableKey is what a broker has a table of offsets for, in one group.
@@ -33,7 +41,8 @@ type tableKey struct{ topic, broker string }
 // if that matters still.
 func (f *firstCommits) alone(ctx context.Context, q Queue, commit func() error) error {
 	key := tableKey{q.Topic, q.Broker}
-	if f.isMade(key) {
+	made, before := f.state(key)
+	if made {
 		return commit()
 	}
 	leave, err := f.turns.enter(ctx, key)
@@ -41,22 +50,33 @@ func (f *firstCommits) alone(ctx context.Context, q Queue, commit func() error) 
 		return err
 	}
 	defer leave()
-	if err := commit(); err != nil {
-		return err
+	made, since := f.state(key)
+	if !made && since.count > before.count {
+		return since.last
 	}
+	err = commit()
+	f.note(key, err)
+	return err
+}
+
+func (f *firstCommits) state(key tableKey) (made bool, failed failures) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.made[key], f.failed[key]
+}
+
+func (f *firstCommits) note(key tableKey, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.made == nil {
-		f.made = make(map[tableKey]bool)
+		f.made, f.failed = make(map[tableKey]bool), make(map[tableKey]failures)
+	}
+	if err != nil {
+		f.failed[key] = failures{f.failed[key].count + 1, err}
+		return
 	}
 	f.made[key] = true
-	return nil
-}
-
-func (f *firstCommits) isMade(key tableKey) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.made[key]
+	delete(f.failed, key)
 }
 
 // commitFirst commits the first position of a queue and reads it back. That it

@@ -324,3 +324,53 @@ func TestAResetOfTheGroupsOffsetIsForTheNextPipeline(t *testing.T) {
 		t.Errorf("%d messages from %d, want 71 from 30", len(got), got[0].QueueOffset)
 	}
 }
+
+// A topic whose first commits are never answered costs a bundle one wait, however many
+// queues it has, and not one for each of them; what is committed of other topics
+// does not depend on it. What failed is made up for by any later bundle.
+func TestATopicThatIsSilentHoldsUpNoOthersCommits(t *testing.T) {
+	const queues = 30
+	b := embedded.Start(t.Context(), embedded.WithNormalTopic("silent", "sound"), embedded.WithQueues(queues))
+	t.Cleanup(b.Close)
+	silence := b.ControlAlways(embedded.RemotingCommit, func(_ context.Context, r *embedded.Request) embedded.Reaction {
+		if r.Topic() == "silent" {
+			return embedded.Drop()
+		}
+		return embedded.Pass()
+	})
+	ctx := beamContext(t)
+	fn := &commitFn{Config: testConfig(t, b)}
+	bundle := func(at int64, topics ...string) {
+		t.Helper()
+		fn.StartBundle(ctx, nil)
+		for _, topic := range topics {
+			for i := range queues {
+				if err := fn.ProcessElement(ctx, commitPoint{Queue{topic, "broker-a", i}, at}, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := fn.FinishBundle(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(topic string, want int64) {
+		t.Helper()
+		for i := range queues {
+			if at, _ := b.Committed(testGroup, embedded.Queue{Topic: topic, ID: i}); at != want {
+				t.Errorf("queue %d of topic %s: committed %d, want %d", i, topic, at, want)
+			}
+		}
+	}
+	begin := time.Now()
+	bundle(1, "silent", "sound")
+	// A wait for each queue would be 30 of them, five times.
+	if took, wait := time.Since(begin), fn.Config.RequestTimeout; took > queues/2*wait {
+		t.Errorf("a bundle took %v, with requests of %v at most", took, wait)
+	}
+	want("sound", 1)
+	silence()
+	bundle(2, "sound")
+	want("sound", 2)
+	want("silent", 1)
+}

@@ -51,6 +51,7 @@ type session struct {
 	mu        sync.Mutex
 	readers   map[Queue]*reader
 	committed map[Queue]int64
+	owed      map[Queue]int64 // positions whose commits have failed
 	arrived   chan struct{} // closed and replaced when any reader has got something
 }
 
