@@ -127,6 +127,7 @@ func (l *link) session(ctx context.Context) (wasReady bool, err error) {
 		return false, l.afterFirst(err)
 	}
 	if err := l.client.role.opened(ctx, l); err != nil {
+		l.giveUp(ctx)
 		return false, l.afterFirst(err)
 	}
 	l.becameReady()

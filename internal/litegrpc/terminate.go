@@ -26,13 +26,25 @@ func (c *client) sayGoodbye(ctx context.Context, links []*link) {
 		if ready, _, _ := l.state(); !ready {
 			continue
 		}
-		wg.Go(func() {
-			_, err := unary(ctx, l, "leaving "+l.addr.String(), &v2.NotifyClientTerminationRequest{Group: c.role.terminating()},
-				l.stub.NotifyClientTermination, (*v2.NotifyClientTerminationResponse).GetStatus)
-			if err != nil {
-				l.log.Debug("leaving", "error", err)
-			}
-		})
+		wg.Go(func() { l.leave(ctx) })
 	}
 	wg.Wait()
+}
+
+// leave says goodbye to one proxy.
+func (l *link) leave(ctx context.Context) {
+	_, err := unary(ctx, l, "leaving "+l.addr.String(), &v2.NotifyClientTerminationRequest{Group: l.client.role.terminating()},
+		l.stub.NotifyClientTermination, (*v2.NotifyClientTerminationResponse).GetStatus)
+	if err != nil {
+		l.log.Debug("leaving", "error", err)
+	}
+}
+
+// giveUp leaves a proxy that knows the session, for it did not get ready: the next
+// one is somebody else. Also when the client is closing, which does so for those that
+// are ready.
+func (l *link) giveUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbyeTimeout)
+	defer cancel()
+	l.leave(ctx)
 }
