@@ -43,8 +43,10 @@ func (c *Client) sendAcks(ctx context.Context, b *batch) {
 	b.verdicts = append(b.verdicts[:0], make([]verdict, len(b.handles))...)
 	todo, at := b.handles, []int(nil) // at is nil while all are to be sent
 	for {
+		began := time.Now()
 		errs := c.ackOnce(ctx, b.route, todo)
 		b.retry.sent++
+		c.hear(began, b.route, errs...)
 		var worst litegrpc.Class
 		todo, at, worst = b.judge(todo, at, errs)
 		if len(todo) == 0 || !b.retry.again(ctx, worst) {
@@ -57,6 +59,19 @@ func (c *Client) sendAcks(ctx context.Context, b *batch) {
 		if err := b.verdicts[i].err; err != nil && b.verdicts[i].outcome == Failed {
 			b.verdicts[i].err = b.giveUp(ctx, i, err)
 		}
+	}
+}
+
+// hear warns of a route on which nothing gets through.
+func (c *Client) hear(began time.Time, r route, errs ...error) {
+	for _, err := range errs {
+		if v := judge(err, Acked); !v.retriable() {
+			c.quiet.Broken()
+			return
+		}
+	}
+	if len(errs) > 0 {
+		c.quiet.Failed(c.log, began, errs[0], "topic", r.topic, "group", r.group)
 	}
 }
 

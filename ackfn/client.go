@@ -7,11 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/beamlog"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/health"
 )
 
 // Client acknowledges and defers messages from a user's own DoFn.
@@ -31,6 +34,8 @@ type Client struct {
 	wait     func(context.Context, time.Duration) error // a pause between attempts; tests replace it
 	closed   atomic.Bool
 	stats    stats
+	log      *slog.Logger
+	quiet    health.Silence
 }
 
 // Acquire makes a client. It opens nothing, so its only errors are those of the
@@ -43,7 +48,9 @@ func Acquire(_ context.Context, opts ...Option) (*Client, error) {
 	return newClient(s), nil
 }
 
-func newClient(s settings) *Client { return &Client{settings: s, wait: sleep} }
+func newClient(s settings) *Client {
+	return &Client{settings: s, wait: sleep, log: beamlog.Logger("rocketmq.ackfn")}
+}
 
 // Close ends the use of the client; later calls fail with [ErrClosed], calls
 // under way go on. Shared sessions live on for those who use them.

@@ -6,6 +6,7 @@ package ackfn
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -543,5 +544,28 @@ func TestAWrongOptionIsRefusedWithNameAndValue(t *testing.T) {
 				t.Errorf("error %v does not say %q", err, part)
 			}
 		}
+	}
+}
+
+// An ack that is repeated for minutes says so: nobody would know why the pipeline stands.
+func TestAcksThatDoNotGetThroughAreWarnedOf(t *testing.T) {
+	b := newBus(t)
+	b.publish(1, 1)
+	var out strings.Builder
+	c, _ := client(t)
+	c.log = slog.New(slog.NewTextHandler(&out, nil))
+	handle := handlesOf(b.receive(1))[0]
+	gone := status.Error(codes.Unavailable, "going down")
+	c.hear(time.Now().Add(-30*time.Second), routeOf(&handle), gone)
+	if got := out.String(); !strings.Contains(got, "nothing gets through") || !strings.Contains(got, "topic="+handle.Topic) || !strings.Contains(got, "for=30s") {
+		t.Errorf("got %q, want a warning that names the topic", got)
+	}
+	out.Reset()
+	if _, err := c.Ack(t.Context(), handle); err != nil {
+		t.Fatal(err)
+	}
+	c.hear(time.Now(), routeOf(&handle), gone)
+	if out.Len() > 0 {
+		t.Errorf("a single failure after an ack is warned of: %s", out.String())
 	}
 }

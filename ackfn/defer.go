@@ -84,8 +84,10 @@ func (c *Client) deferOne(ctx context.Context, d *Deferral) (Result, verdict) {
 	}
 	for {
 		var err error
+		began := time.Now()
 		h, err = c.deferOnce(ctx, d)
 		r.sent++
+		c.hear(began, routeOf(&d.Handle), err)
 		v = judge(err, Deferred)
 		if !v.retriable() || !r.again(ctx, v.class) {
 			break

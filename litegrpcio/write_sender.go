@@ -8,12 +8,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/asyncsink"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/beamlog"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/health"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/names"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
@@ -51,6 +53,8 @@ type sender struct {
 	cfg      writeConfig
 	producer *litegrpc.Producer
 	sink     *sink
+	log      *slog.Logger
+	quiet    health.Silence
 
 	// What happened since a bundle last asked.
 	throttled atomic.Int64
@@ -66,7 +70,7 @@ func openSender(ctx context.Context, c writeConfig) (*sender, error) {
 	if err != nil {
 		return nil, fmt.Errorf("litegrpcio.Write: %w", err)
 	}
-	s := &sender{cfg: c, producer: producer}
+	s := &sender{cfg: c, producer: producer, log: base.Logger}
 	limit, err := asyncsink.NewAIMD(asyncsink.AIMDConfig{Max: c.MaxInFlight, Tolerance: congestionTolerance})
 	if err == nil {
 		s.sink, err = asyncsink.New(s.sinkConfig(limit, base.RequestTimeout))
@@ -141,7 +145,13 @@ func checkTexts(m *Message) error {
 
 func (s *sender) submit(ctx context.Context, batch []litegrpc.Outgoing, verdicts []asyncsink.Verdict[litegrpc.Sent]) {
 	for i := range batch { // one, see Lane
+		began := time.Now()
 		verdicts[i].Ack, verdicts[i].Err = s.producer.Send(ctx, batch[i])
+		if err := verdicts[i].Err; err != nil {
+			s.quiet.Failed(s.log, began, err)
+		} else {
+			s.quiet.Broken()
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ type session struct {
 	readers   map[Queue]*reader
 	committed map[Queue]int64
 	owed      map[Queue]int64 // positions whose commits have failed
-	arrived   chan struct{} // closed and replaced when any reader has got something
+	arrived   chan struct{}   // closed and replaced when any reader has got something
 }
 
 func openSession(ctx context.Context, cfg readConfig) (*session, error) {

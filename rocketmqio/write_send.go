@@ -113,18 +113,19 @@ func (s *writeSession) fixedQueue(ctx context.Context, m *OutgoingMessage) (remo
 
 // submit sends messages of one lane, and enters what the broker said of each.
 func (s *writeSession) submit(ctx context.Context, list []*outgoing, verdicts []asyncsink.Verdict[stored]) {
+	began := time.Now()
 	result, err := s.send(ctx, list)
 	if err == nil && s.cfg.Guarantee == ExactlyOnce {
 		err = checkHalf(result)
 	}
 	if err != nil {
-		s.quiet.failed(s.log, list[0].topic, err, time.Now())
+		s.quiet.Failed(s.log, began, err, "topic", list[0].topic)
 		for i := range verdicts {
 			verdicts[i].Err = err
 		}
 		return
 	}
-	s.quiet.broken()
+	s.quiet.Broken()
 	status := statusOf(result.Status)
 	policy := s.cfg.Unsafe[status]
 	for i := range verdicts {

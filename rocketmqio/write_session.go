@@ -11,6 +11,7 @@ import (
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/asyncsink"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/beamlog"
+	"github.com/rocketmq-beam/rocketmq-beam/internal/health"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/placed"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/pool"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
@@ -46,7 +47,7 @@ type writeSession struct {
 	sink   *messageSink
 	plain  asyncsink.Lane // of the sink's own topic
 	stats  writeStats
-	quiet  silence
+	quiet  health.Silence
 }
 
 // mostBufferedBytes bounds the bodies that wait or are in flight.
