@@ -235,3 +235,39 @@ func TestManyHoldersInTurmoilLeaveNothingOpen(t *testing.T) {
 		t.Errorf("opened %d, closed %d, left %d", p.opened.Load(), p.closed.Load(), p.Len())
 	}
 }
+
+// Who comes for each message holds the value again without looking it up, and is told
+// when it was closed meanwhile.
+func TestAHoldIsTakenUpAgainUntilItsValueIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newCounted(time.Minute)
+		_, hold, err := p.Acquire(t.Context(), "a", p.open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			hold.Release()
+			time.Sleep(59 * time.Second) // on the test's own clock
+			if v, ok := hold.Again(); !ok || v != 1 {
+				t.Fatalf("got %d, %v; want the value again", v, ok)
+			}
+			hold.Again() // twice is once
+		}
+		time.Sleep(time.Hour)
+		p.want(t, 1, 0)
+		hold.Release()
+		time.Sleep(time.Hour)
+		p.want(t, 1, 1)
+		if _, ok := hold.Again(); ok {
+			t.Error("a value that was closed is held again")
+		}
+		hold.Release() // of nothing
+		if _, again, err := p.Acquire(t.Context(), "a", p.open); err != nil {
+			t.Error(err)
+		} else {
+			again.Release()
+		}
+		p.want(t, 2, 1)
+		p.CloseIdle()
+	})
+}

@@ -15,7 +15,8 @@ import (
 
 // OutMessage is a message to be sent.
 type OutMessage struct {
-	// Body is what is sent.
+	// Body is what is sent. It must not be changed, not even after an error: a long
+	// one is not copied, and may still be on its way when the caller has given up.
 	Body []byte
 	// Properties hold tags, keys and everything else but the unique key.
 	Properties Properties
