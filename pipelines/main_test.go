@@ -46,6 +46,8 @@ func TestWrongCommandLinesNameFlagAndValue(t *testing.T) {
 		{"tags without a tag", []string{"mirror", "--from", "a:1", "--to", "b:1", "--from-topic", "t", "--to-topic", "t", "--tags", ""}, []string{"--tags"}},
 		{"an argument", []string{"fairshare", "now"}, []string{`"now"`}},
 		{"an unknown subcommand", []string{"mirrors"}, []string{`"mirrors"`}},
+		{"help for an unknown subcommand", []string{"help", "mirrors"}, []string{`"mirrors"`, "did you mean mirror?"}},
+		{"help for nothing alike", []string{"help", "nosuch"}, []string{`"nosuch"`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,6 +61,14 @@ func TestWrongCommandLinesNameFlagAndValue(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestHelpIsThatOfTheSubcommand(t *testing.T) {
+	for want, args := range map[string][]string{"pipelines [command]": {"help"}, "--until": {"help", "mirror"}} {
+		if code, out, errs := call(t, t.Context(), args...); code != exitOK || errs != "" || !strings.Contains(out, want) {
+			t.Errorf("%q: exit code %d, stderr %q, stdout %q; want %q", args, code, errs, out, want)
+		}
 	}
 }
 

@@ -25,8 +25,9 @@ acknowledged when its copy is. What was copied and not yet committed is copied
 again by the next run.
 
 It prints a line a second and, as its last line, one JSON object. It exits with 0
-at the end that --until or --idle-timeout names, 1 if something failed, 2 for a
-wrong flag, 130 after Ctrl-C.`
+at the end that --until or --idle-timeout names, 1 if something failed, or with
+--guarantee none messages could not be written and no other was, 2 for a wrong flag,
+130 after Ctrl-C.`
 
 const mirrorExample = `  pipelines mirror --from old:9876 --from-topic orders --to new:9876 --to-topic orders
   pipelines mirror --from old:9876 --from-topic orders --to new:9876 --to-topic orders --tags paid,shipped --until latest

@@ -48,6 +48,7 @@ func TestMirrorSaysWhatIsWrong(t *testing.T) {
 		{"a certificate without TLS", good("--to-tls-ca", "/no/ca.pem"), exitUsage, []string{"--to-tls and its companions: "}},
 		{"a topic that RocketMQ refuses", mirrorEnds(ns, "a b", ns, "out"), exitUsage, []string{"--from-topic: ", `"a b"`}},
 		{"name servers for lite topics", mirrorEnds("http://proxy:8081", "bus", ns, "out", "--lite"), exitUsage, []string{"--from: ", "http://proxy:8081"}},
+		{"a property of RocketMQ's own", good("--guarantee", "none", "--born-property", "TAGS"), exitUsage, []string{`--born-property "TAGS"`}},
 		{"an option of Flink without Flink", good("--parallelism", "2"), exitUsage, []string{"--parallelism", "--flink host:port"}},
 		{"a job server that is no address", good("--flink", "localhost"), exitUsage, []string{`--flink "localhost"`, "host:port"}},
 		{"a topic that is not there", good("--until", "latest"), exitFailed, []string{"topic in", "check the topic's name"}},
@@ -91,6 +92,10 @@ func TestMirrorFromTheCommandLine(t *testing.T) {
 	if r := mirrored(t, out); code != exitOK || r.Written != 2 || r.Failed != 0 || r.Commits == 0 {
 		t.Fatalf("exit code %d, %+v\n%s%s", code, r, out, errs)
 	}
+	// However short it was, its figures are under their headings.
+	if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) < 4 || !strings.Contains(lines[len(lines)-2], "          2          2 ") {
+		t.Errorf("the last row of figures is missing:\n%s", out)
+	}
 	for _, m := range to.Messages("out") {
 		if string(m.Body) != "paid" || m.Tag != "paid" || m.Properties["born"] == "" {
 			t.Errorf("got %+v, want those with the tag paid, and when they were made", m)
@@ -109,7 +114,10 @@ func TestMirrorFromTheCommandLine(t *testing.T) {
 func TestAnInterruptedMirrorHasItsExitCode(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	code, _, errs := call(t, ctx, mirrorEnds("127.0.0.1:1", "in", "127.0.0.1:1", "out")...)
+	code, out, errs := call(t, ctx, mirrorEnds("127.0.0.1:1", "in", "127.0.0.1:1", "out")...)
+	if !strings.HasSuffix(out, `"interrupted":true,"aborted":false}`+"\n") {
+		t.Errorf("the last line does not say that the run was interrupted:\n%s", out)
+	}
 	if code != exitInterrupted || !strings.Contains(errs, "interrupted") {
 		t.Errorf("exit code %d, stderr %q; want %d and a word on it", code, errs, exitInterrupted)
 	}

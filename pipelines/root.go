@@ -77,11 +77,7 @@ func newRoot(out, errs io.Writer) *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			text := fmt.Sprintf("there is no subcommand %q", args[0])
-			if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-				text += "; did you mean " + strings.Join(like, " or ") + "?"
-			}
-			return usageError{errors.New(text)}
+			return noSubcommand(cmd, args[0])
 		},
 		SuggestionsMinimumDistance: 2,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -90,6 +86,31 @@ func newRoot(out, errs io.Writer) *cobra.Command {
 	root.SetErr(errs)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(newFairshare(), newTable(), newMirror(), newHalves())
 	return root
+}
+
+func noSubcommand(cmd *cobra.Command, name string) error {
+	text := fmt.Sprintf("there is no subcommand %q", name)
+	if like := cmd.SuggestionsFor(name); len(like) > 0 {
+		text += "; did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return usageError{errors.New(text)}
+}
+
+// newHelp is cobra's command but for names that are none, which are an error here.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [subcommand]",
+		Short: "Help about a subcommand",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noSubcommand(cmd.Root(), args[len(args)-max(len(rest), 1)])
+			}
+			found.InitDefaultHelpFlag()
+			return found.Help()
+		},
+	}
 }

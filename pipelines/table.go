@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -57,7 +58,7 @@ func newTable() *cobra.Command {
 			if err := o.Check(); err != nil {
 				return usageError{err}
 			}
-			text, err := readScript(args[0], cmd.InOrStdin())
+			text, err := readScript(cmd.Context(), args[0], cmd.InOrStdin())
 			if err != nil {
 				return usageError{err}
 			}
@@ -82,7 +83,28 @@ func newTable() *cobra.Command {
 // mostScript bounds what is read for a script, in bytes.
 const mostScript = 1 << 20
 
-func readScript(path string, stdin io.Reader) (string, error) {
+// readScript reads a script until ctx ends. What it waits for then, standard input or
+// a pipe that nobody writes to, may hold its goroutine until the program ends: there
+// is no way to break off such a wait.
+func readScript(ctx context.Context, path string, stdin io.Reader) (string, error) {
+	type outcome struct {
+		text string
+		err  error
+	}
+	read := make(chan outcome, 1)
+	go func() {
+		text, err := readAll(path, stdin)
+		read <- outcome{text, err}
+	}()
+	select {
+	case o := <-read:
+		return o.text, o.err
+	case <-ctx.Done():
+		return "", fmt.Errorf("script %s: %w", path, context.Cause(ctx))
+	}
+}
+
+func readAll(path string, stdin io.Reader) (string, error) {
 	in := stdin
 	if path != "-" {
 		f, err := os.Open(path)

@@ -4,11 +4,16 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
 )
@@ -41,7 +46,8 @@ func TestTableFromTheCommandLine(t *testing.T) {
 		t.Errorf("explaining wrote %d messages", n)
 	}
 	code, out, errs = call(t, t.Context(), "table", "--bounded", script)
-	if code != exitOK || !strings.Contains(out, `"rows_written":1,`) {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if code != exitOK || !strings.Contains(lines[len(lines)-1], `"rows_written":1,`) || len(strings.Fields(lines[max(len(lines)-2, 0)])) != 8 {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
 	if ms := b.Messages("out"); len(ms) != 1 || string(ms[0].Body) != `{"x":5}` {
@@ -78,5 +84,43 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAnInterruptedTableHasItsExitCode(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	code, out, errs := call(t, ctx, "table", scriptOf(t, "127.0.0.1:1", "x INT"))
+	// That the script was not read yet is as good.
+	if out != "" && !strings.HasSuffix(out, `"interrupted":true}`+"\n") {
+		t.Errorf("the last line does not say that the run was interrupted:\n%s", out)
+	}
+	if code != exitInterrupted || !strings.Contains(errs, "interrupted") {
+		t.Errorf("exit code %d, stderr %q; want %d and a word on it", code, errs, exitInterrupted)
+	}
+}
+
+// A script comes from a terminal, or from a pipe to which nobody writes.
+func TestWaitingForAScriptIsInterrupted(t *testing.T) {
+	stdin, writer := io.Pipe()
+	t.Cleanup(func() { writer.Close() })
+	ctx, interrupt := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer interrupt()
+	if _, err := readScript(ctx, "-", stdin); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "script -") {
+		t.Errorf("got %v, want it interrupted", err)
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe.sql")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // lets go of the goroutine that opens it
+		if f, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil {
+			f.Close()
+		}
+	})
+	ctx, interrupt = context.WithCancel(t.Context())
+	interrupt()
+	if code, _, errs := call(t, ctx, "table", pipe); code != exitInterrupted || !strings.Contains(errs, "interrupted") {
+		t.Errorf("exit code %d and %q, want %d", code, errs, exitInterrupted)
 	}
 }

@@ -6,6 +6,7 @@ package rocketmqio
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -55,6 +56,11 @@ var propertyFields = map[string]string{
 
 // checkMessage says what no broker would take of m, or would take for something
 // else. transactional says that it is to be part of a transaction.
+//
+// Of a message that was read elsewhere, which Source tells, it does not judge how
+// consumers could find it: brokers store tags and keys of any form, and a copy that
+// is refused would hold up all that follows. What cannot be written to the wire is
+// refused by writeProperties.
 func checkMessage(m *OutgoingMessage, maxBody int, transactional bool) error {
 	var faults []error // none is made for a message that is in order
 	add := func(err error) {
@@ -63,17 +69,29 @@ func checkMessage(m *OutgoingMessage, maxBody int, transactional bool) error {
 		}
 	}
 	add(checkBody(m.Body, maxBody))
-	add(checkTag(m.Tag))
-	add(checkKeys(m.Keys))
-	add(checkUserProperties(m.Properties))
+	if m.Source == nil {
+		add(checkFindable(m))
+	} else {
+		add(checkWritable("unique key", m.UniqueKey))
+	}
+	add(checkUserProperties(m.Properties, m.Source != nil))
 	add(checkDelay(m, transactional))
 	if m.Topic == "" {
 		add(errors.New("it has no topic: set one, or give the option WriteTopic"))
 	} else {
 		add(names.CheckTopic(m.Topic))
 	}
-	add(checkText("sharding key", m.ShardingKey))
-	add(checkUniqueKey(m.UniqueKey))
+	return errors.Join(faults...)
+}
+
+// checkFindable says what would keep consumers from selecting m, or from finding it.
+func checkFindable(m *OutgoingMessage) error {
+	var faults []error
+	for _, err := range [...]error{checkTag(m.Tag), checkKeys(m.Keys), checkText("sharding key", m.ShardingKey), checkUniqueKey(m.UniqueKey)} {
+		if err != nil {
+			faults = append(faults, err)
+		}
+	}
 	return errors.Join(faults...)
 }
 
@@ -124,14 +142,16 @@ func checkKeys(keys []string) error {
 	return nil
 }
 
-func checkUserProperties(properties map[string]string) error {
+// checkUserProperties takes a name that RocketMQ would not store from a message that
+// was read: it was stored there.
+func checkUserProperties(properties map[string]string, stored bool) error {
 	for name, value := range properties {
 		switch field, has := propertyFields[name]; {
 		case has:
 			return fmt.Errorf("property %q is RocketMQ's own: use the field %s", name, field)
 		case reservedProperties[name]:
 			return fmt.Errorf("property %q is RocketMQ's own", name)
-		case strings.HasPrefix(name, "__RMQ.TRANSIENT."):
+		case !stored && strings.HasPrefix(name, "__RMQ.TRANSIENT."):
 			return fmt.Errorf("property %q would not be stored: RocketMQ keeps names with this beginning to itself", name)
 		case !utf8.ValidString(name):
 			return fmt.Errorf("invalid UTF-8 in the name of property %q", name)
@@ -148,6 +168,17 @@ func checkText(name, value string) error {
 		return fmt.Errorf("invalid UTF-8 in %s %q", name, value)
 	case strings.ContainsFunc(value, unicode.IsControl):
 		return fmt.Errorf("%s %q contains a control character", name, value)
+	}
+	return nil
+}
+
+// checkWritable refuses what cannot be written to the wire.
+func checkWritable(name, value string) error {
+	switch {
+	case !utf8.ValidString(value):
+		return fmt.Errorf("invalid UTF-8 in %s %q", name, value)
+	case strings.ContainsAny(value, "\x01\x02"):
+		return fmt.Errorf("%s %q contains \\x01 or \\x02, which RocketMQ uses itself", name, value)
 	}
 	return nil
 }
@@ -197,8 +228,12 @@ func (m *OutgoingMessage) writeProperties(w *remoting.PropertyWriter) (size int,
 		return 0, err
 	}
 	size = w.Len() + len(remoting.PropertyUniqueKey) + len(m.UniqueKey) + 2
-	if size > maxPropertiesSize {
-		return 0, fmt.Errorf("its properties, keys and tag have %d bytes, %d more than the %d that RocketMQ leaves for them", size, size-maxPropertiesSize, maxPropertiesSize)
+	most := maxPropertiesSize
+	if m.Source != nil {
+		most = math.MaxInt16 // there was room for it where it was read
+	}
+	if size > most {
+		return 0, fmt.Errorf("its properties, keys and tag have %d bytes, %d more than the %d that RocketMQ leaves for them", size, size-most, most)
 	}
 	return size, nil
 }

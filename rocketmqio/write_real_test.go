@@ -254,6 +254,54 @@ func TestRealReadMessagesAreWrittenAgain(t *testing.T) {
 	}
 }
 
+// A real broker stores tags and keys of any form. What it stored is copied, also in
+// batches.
+func TestRealMessagesThatNoConsumerCouldSelectAreWrittenAgain(t *testing.T) {
+	mq := realmqtest.Shared(t)
+	from, group, client := realTopic(t, mq, 0)
+	to := from + "-copy"
+	if err := mq.CreateTopic(t.Context(), to, realmq.Normal); err != nil {
+		t.Fatal(err)
+	}
+	route, err := client.Route(t.Context(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := []map[string]string{{"TAGS": "a|b"}, {"TAGS": " x"}, {"TAGS": "*"}, {"TAGS": "a\tb"}, {"KEYS": "tab\tkey"}, {"UNIQ_KEY": "a, b"}, {"__RMQ.TRANSIENT.x": "1"}}
+	for i, p := range odd {
+		m := &remoting.OutMessage{Body: []byte(fmt.Sprint(i)), UniqueKey: p["UNIQ_KEY"]}
+		delete(p, "UNIQ_KEY")
+		if m.Properties, err = remoting.NewProperties(p); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := client.SendV2(t.Context(), route.Writable()[0], "producers", m); err != nil || r.Status != remoting.SendOK {
+			t.Fatalf("%v: %v", p, err)
+		}
+	}
+	pullAll(t, client, from, len(odd))
+	out := &results{}
+	resultsOf.Store(t.Name(), out)
+	t.Cleanup(func() { resultsOf.Delete(t.Name()); writeSessions.CloseIdle() })
+	p, s := beam.NewPipelineWithRoot()
+	read := ReadBounded(s, mq.NameServer(), group, []string{from}, ReadFrom(Earliest()), ReadTo(AtLatest()))
+	beam.ParDo0(s, &resultsFn{Test: t.Name()}, Write(s, mq.NameServer(), read, WriteTopic(to)))
+	if err := start(t, p).wait(t); err != nil {
+		t.Fatal(err)
+	}
+	copied := map[string]coders.Message{}
+	for _, m := range readAll(t, mq.NameServer(), to, out.all) {
+		copied[string(m.Body)] = m
+	}
+	for i, want := range map[string]string{"0": "a|b", "1": " x", "2": "*", "3": "a\tb"} {
+		if got := copied[i].Tag; got != want {
+			t.Errorf("the copy of %s has tag %q, want %q", i, got, want)
+		}
+	}
+	if len(copied) != len(odd) || !slices.Equal(copied["4"].Keys, []string{"tab", "key"}) || copied["5"].UniqueKey != "a, b" {
+		t.Errorf("%d copies, keys %q, unique key %q", len(copied), copied["4"].Keys, copied["5"].UniqueKey)
+	}
+}
+
 // A real broker answers SEND_OK, and no consumer of lite topics gets the message.
 func TestRealTopicsOfLiteTopicsAreNotWrittenTo(t *testing.T) {
 	mq := realmqtest.Shared(t)

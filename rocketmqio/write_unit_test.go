@@ -178,6 +178,52 @@ func TestAMessageThatWasReadCanBePassedOn(t *testing.T) {
 	}
 }
 
+// What brokers store of tags and keys is more than what consumers can select by. A
+// copy is refused only for what cannot be written.
+func TestWhatWasStoredCanBeCopied(t *testing.T) {
+	stored := map[string]coders.Message{
+		"a tag with a bar":              {Tag: "a|b"},
+		"a tag with blanks at its ends": {Tag: " x "},
+		"a tag that means all":          {Tag: "*"},
+		"a tag with a tab":              {Tag: "a\tb"},
+		"a key with white space":        {Keys: []string{"a b", "tab\tkey"}},
+		"a unique key with separators":  {UniqueKey: "a, b"},
+		"a name that is transient":      {Properties: map[string]string{"__RMQ.TRANSIENT.x": "1"}},
+		"properties up to the limit":    {Properties: map[string]string{"p": strings.Repeat("x", 32767-len("p")-2-len("UNIQ_KEY")-len("u")-2)}, UniqueKey: "u"},
+	}
+	client, err := remoting.NewClient(remoting.Config{NameServers: "127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	s := &writeSession{client: client, cfg: writeConfig{Topic: "t", MaxBody: DefaultMaxBody}}
+	for name, m := range stored {
+		t.Run(name, func(t *testing.T) {
+			m.Body = []byte("x")
+			if _, err := s.convert(t.Context(), &written{message: Outgoing(m)}); err != nil {
+				t.Errorf("the copy: %v", err)
+			}
+			fresh := Outgoing(m)
+			fresh.Source = nil
+			if _, err := s.convert(t.Context(), &written{message: fresh}); err == nil {
+				t.Error("a new message was taken")
+			}
+		})
+	}
+	for name, m := range map[string]coders.Message{
+		"no UTF-8":                 {Tag: "\xa4"},
+		"a separator in a key":     {Keys: []string{"a\x02b"}},
+		"one in the unique key":    {UniqueKey: "a\x01b"},
+		"no UTF-8 there":           {UniqueKey: "\xa4"},
+		"more than can be written": {Properties: map[string]string{"p": strings.Repeat("x", 32767)}},
+	} {
+		m.Body = []byte("x")
+		if _, err := s.convert(t.Context(), &written{message: Outgoing(m)}); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}
+
 func TestADelayAndATransactionDoNotGoTogether(t *testing.T) {
 	m := OutgoingMessage{Topic: "t", Body: []byte("x"), DelayLevel: 1}
 	if err := checkMessage(&m, DefaultMaxBody, true); err == nil || !strings.Contains(err.Error(), "a transaction") {

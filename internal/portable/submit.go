@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/container/tools"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -15,11 +16,13 @@ import (
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
 // Submit hands the pipeline over and returns when the runner has taken it. The
-// context bounds the handing over; the job goes on until it ends by itself or
+// context bounds the handing over: if it ends meanwhile, Submit returns within a
+// second, with the job if that has begun. The job goes on until it ends by itself or
 // [Job.Cancel] is called. One of [Job.Wait] and [Job.Cancel] must be called, or
 // the workers are left behind.
 func (s *Server) Submit(ctx context.Context, name string, p *beam.Pipeline, o Options) (*Job, error) {
@@ -66,11 +69,41 @@ func (s *Server) hand(ctx context.Context, name string, graph *pipepb.Pipeline, 
 	if err != nil {
 		return "", fmt.Errorf("preparing: %w", err)
 	}
-	token, err := runnerlib.Stage(ctx, prepared.GetPreparationId(), prepared.GetArtifactStagingEndpoint().GetUrl(), binary.Name(), prepared.GetStagingSessionToken())
-	if err != nil {
+	if err := stage(ctx, prepared, binary.Name()); err != nil {
 		return "", fmt.Errorf("staging at %s, which this process must reach: %w", prepared.GetArtifactStagingEndpoint().GetUrl(), err)
 	}
-	return runnerlib.Submit(ctx, s.jobs, prepared.GetPreparationId(), token)
+	return s.start(ctx, prepared)
+}
+
+// stageTimeout is how long the place for artifacts may take to be reached.
+const stageTimeout = 2 * time.Minute
+
+// stage does what Beam's Stage does, without its older way for services that do
+// not know this one: that sleeps, for seconds and whatever the context says, when
+// the first way was broken off.
+func stage(ctx context.Context, prepared *jobpb.PrepareJobResponse, binary string) error {
+	ctx = grpcx.WriteWorkerID(ctx, prepared.GetPreparationId())
+	conn, err := grpcx.Dial(ctx, prepared.GetArtifactStagingEndpoint().GetUrl(), stageTimeout)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return runnerlib.StageViaPortableAPI(ctx, conn, binary, prepared.GetStagingSessionToken())
+}
+
+// startGrace is for the answer to a start that the end of the context overtakes:
+// whoever is to cancel the job must know it.
+const startGrace = 700 * time.Millisecond
+
+// start starts the job, unless ctx has ended by then.
+func (s *Server) start(ctx context.Context, prepared *jobpb.PrepareJobResponse) (id string, err error) {
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	longer, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(startGrace, giveUp) })()
+	return runnerlib.Submit(longer, s.jobs, prepared.GetPreparationId(), prepared.GetStagingSessionToken())
 }
 
 // pipelineOptions are those of Beam, of the program and of the runner.

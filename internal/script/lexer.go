@@ -24,10 +24,11 @@ var keywords = []string{
 
 const wordPattern = `[\p{L}_][\p{L}\p{N}_\$]*`
 
-// The kinds of tokens. Broken is a literal or a comment that nothing closes, or
-// a character that SQL does not know.
+// The kinds of tokens. Broken is a literal that nothing closes, or a character that
+// SQL does not know, Unclosed a comment that is not closed, with all that follows.
 var rules = []lexer.SimpleRule{
 	{Name: "Comment", Pattern: `--[^\n]*|/\*(?s:.*?)\*/`},
+	{Name: "Unclosed", Pattern: `/\*(?s:.*)`},
 	{Name: "Space", Pattern: `[\s\x{feff}\x{3000}]+`},
 	{Name: "Keyword", Pattern: `(?i:` + strings.Join(keywords, "|") + `)\b`},
 	{Name: "Ident", Pattern: `[\p{L}_][\p{L}\p{N}_$]*`},
@@ -111,6 +112,9 @@ func (s sentence) check(symbols map[string]lexer.TokenType) error {
 	previous := ""
 	for i, t := range s.tokens {
 		at := positionOf(t.Pos)
+		if t.Type == symbols["Unclosed"] {
+			return fault(at, "a comment that begins with /* is not closed")
+		}
 		if t.Type == symbols["Broken"] {
 			return brokenToken(at, t.Value)
 		}

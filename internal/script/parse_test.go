@@ -165,6 +165,8 @@ func TestWhatIsRefusedIsRefusedAtItsPlaceWithAdvice(t *testing.T) {
 		{"CREATE TABLE x (d TEXT) WITH ('k' = 'v')", "3:19: unknown type TEXT"},
 		{"CREATE TABLE x (d ARRAY) WITH ('k' = 'v')", "3:19: type ARRAY: want ARRAY<type>"},
 		{"CREATE TABLE x (s STRING) WITH ('k' = 'v)", "3:39: a text in single quotes is not closed"},
+		{"/* CREATE TABLE; x", "3:1: a comment that begins with /* is not closed"},
+		{"CREATE TABLE x (i INT) /* of 'numbers'; WITH */ WITH /*/ ('k' = 'v')", "3:54: a comment that begins with /* is not closed"},
 		{"INSERT INTO q SELECT * FROM a", "3:13: there is no table `q`: the script creates `a`, `z`"},
 		{"INSERT INTO z SELECT * FROM q", "3:29: there is no table `q`"},
 		{"INSERT INTO z SELECT i FROM a", "3:15: SELECT gives 1 values, INSERT INTO `z` takes 3: i, s, n"},

@@ -5,7 +5,6 @@ package mirror
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -37,17 +36,6 @@ func noteRead(ctx context.Context, stored time.Time) {
 	if !stored.IsZero() {
 		lagCounter.Inc(ctx, max(time.Since(stored).Milliseconds(), 0))
 	}
-}
-
-// withBorn adds the property, if it is wanted, to a copy of properties.
-func withBorn(properties map[string]string, name string, born time.Time) map[string]string {
-	if name == "" || born.IsZero() {
-		return properties
-	}
-	out := make(map[string]string, len(properties)+1)
-	maps.Copy(out, properties)
-	out[name] = born.UTC().Format(time.RFC3339Nano)
-	return out
 }
 
 // copyFn makes the copies of messages of a normal topic.

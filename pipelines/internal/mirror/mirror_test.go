@@ -34,6 +34,10 @@ func TestWrongOptionsNameTheFlag(t *testing.T) {
 		{"an end for idle normal topics", func(o *Options) { o.IdleTimeout = time.Second }, []string{"--idle-timeout"}},
 		{"a start for lite topics", func(o *Options) { o.Lite, o.Stop = true, toNever; o.Start = fromLatest }, []string{"--since"}},
 		{"SQL for lite topics", func(o *Options) { o.Lite, o.Stop = true, toNever; o.SQL = "a > 1" }, []string{"--sql"}},
+		{"a property of RocketMQ's own", func(o *Options) { o.BornProperty = "TAGS" }, []string{`--born-property "TAGS"`}},
+		{"a property that is never stored", func(o *Options) { o.BornProperty = "__RMQ.TRANSIENT.x" }, []string{`--born-property "__RMQ.TRANSIENT.x"`}},
+		{"a property with a control character", func(o *Options) { o.BornProperty = "a\tb" }, []string{`--born-property "a\tb"`, "control character"}},
+		{"a property that is no UTF-8", func(o *Options) { o.BornProperty = "\xa4" }, []string{`--born-property "\xa4"`}},
 		{"options of Flink without it", func(o *Options) { o.Runner.Options.Parallelism = 2 }, []string{"--flink"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -84,6 +88,56 @@ func TestCopiesOfANormalTopicAreLikeTheirOriginals(t *testing.T) {
 	fill(from, 99, 109)
 	if got, err = run(t.Context(), t, o); err != nil || got.Read != 10 || got.Written != 10 {
 		t.Errorf("the next run: %+v, %v; want the 10 new ones", got, err)
+	}
+}
+
+// Brokers store what no consumer can select by; it is no reason to stand still.
+func TestWhatNoConsumerCouldSelectIsCopiedAsItIs(t *testing.T) {
+	for _, guarantee := range []string{guaranteeAtLeastOnce, guaranteeNone} {
+		t.Run(guarantee, func(t *testing.T) {
+			from, to := clusters(t)
+			tags := []string{"ok", "a|b", " x ", "*", "a\tb"}
+			for _, tag := range tags {
+				from.PublishTo(embedded.Queue{Topic: topic}, []byte(tag), embedded.PublishTag(tag))
+			}
+			o := normal(from.NameServer(), to.NameServer())
+			o.Guarantee = guarantee
+			if got, err := run(t.Context(), t, o); err != nil || got.Written != int64(len(tags)) || got.Failed != 0 {
+				t.Errorf("%+v, %v", got, err)
+			}
+			copies := to.Messages(copied)
+			for _, m := range copies {
+				if m.Tag != string(m.Body) {
+					t.Errorf("the copy of %q has tag %q", m.Body, m.Tag)
+				}
+			}
+			if len(copies) != len(tags) {
+				t.Errorf("%d copies, want %d", len(copies), len(tags))
+			}
+		})
+	}
+}
+
+// What cannot be written is counted with the guarantee none. That nothing could be is
+// a failure.
+func TestAMirrorThatWritesNothingFails(t *testing.T) {
+	from, _ := clusters(t)
+	to := embedded.Start(t.Context(), embedded.WithNormalTopic(copied), embedded.WithMaxBodySize(10))
+	t.Cleanup(to.Close)
+	large := func() {
+		from.PublishTo(embedded.Queue{Topic: topic}, []byte("more than ten bytes"))
+	}
+	o := normal(from.NameServer(), to.NameServer())
+	o.Guarantee = guaranteeNone
+	large()
+	got, err := run(t.Context(), t, o)
+	if err == nil || !strings.Contains(err.Error(), "none of 1 messages could be written") || got.Failed != 1 || got.Aborted || got.Interrupted {
+		t.Errorf("%+v, %v; want it to fail at its end", got, err)
+	}
+	large()
+	fill(from, 0, 10)
+	if got, err = run(t.Context(), t, o); err != nil || got.Failed != 1 || got.Written != 10 {
+		t.Errorf("%+v, %v; want one that is counted", got, err)
 	}
 }
 

@@ -8,14 +8,12 @@ package mirror
 import (
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/auth"
-	"github.com/rocketmq-beam/rocketmq-beam/internal/litegrpc"
-	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
+	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/location"
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/runnerflag"
 )
 
@@ -71,7 +69,7 @@ func Defaults() Options {
 func (o *Options) Check() error {
 	var faults []error
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
-	if at := o.common(); at != "" && o.From.Topic == o.To.Topic && o.From.Namespace == o.To.Namespace && o.To.Topic != "" {
+	if at, same := o.From.location(o.Lite).Same(o.To.location(o.Lite)); same {
 		fault("--from and --to are both topic %q at %s: it would be copied for ever", o.To.Topic, at)
 	}
 	if len(o.Tags) > 0 && o.SQL != "" {
@@ -87,44 +85,13 @@ func (o *Options) Check() error {
 	default:
 		fault("--guarantee %q: want none or at-least-once", o.Guarantee)
 	}
-	faults = append(faults, o.checkEnds(), o.checkKind(), o.Runner.Check())
+	faults = append(faults, o.checkEnds(), o.checkKind(), checkBorn(o.BornProperty), o.Runner.Check())
 	return errors.Join(faults...)
 }
 
-// common is an address that both ends have.
-func (o *Options) common() string {
-	to := o.To.addresses(o.Lite)
-	for _, a := range o.From.addresses(o.Lite) {
-		if slices.Contains(to, a) {
-			return a
-		}
-	}
-	return ""
-}
-
-// addresses are those of the cluster, with one name for this machine; none if they
-// are wrong.
-func (c *Cluster) addresses(lite bool) (out []string) {
-	var all []string
-	if lite {
-		endpoints, _ := litegrpc.ParseEndpoints(c.Address) // another check names what is wrong
-		for _, e := range endpoints {
-			all = append(all, e.String())
-		}
-	} else {
-		all, _ = remoting.ParseNameServers(c.Address)
-	}
-	for _, a := range all {
-		host, port, err := net.SplitHostPort(a)
-		if err != nil {
-			continue
-		}
-		if host = strings.ToLower(host); host == "localhost" || host == "::1" {
-			host = "127.0.0.1"
-		}
-		out = append(out, net.JoinHostPort(host, port))
-	}
-	return out
+// location is where the cluster's topic is.
+func (c *Cluster) location(lite bool) location.Topic {
+	return location.Topic{Lite: lite, Address: c.Address, Namespace: c.Namespace, Name: c.Topic}
 }
 
 // checkKind refuses what the kind of topic does not know.

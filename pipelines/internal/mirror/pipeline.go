@@ -11,6 +11,7 @@ import (
 
 	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
 	"github.com/rocketmq-beam/rocketmq-beam/litegrpcio"
+	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/follow"
 	"github.com/rocketmq-beam/rocketmq-beam/rocketmqio"
 )
 
@@ -68,7 +69,11 @@ func (o *Options) stop() (end rocketmqio.End, ends bool, err error) {
 func (o *Options) normal(s beam.Scope) {
 	source := rocketmqio.ReadTracked(s, o.From.Address, o.Group, []string{o.From.Topic}, o.readOptions()...)
 	copies := beam.ParDo(s, &copyFn{BornProperty: o.BornProperty}, source.Messages)
-	rocketmqio.Commit(s, source, rocketmqio.Write(s, o.To.Address, copies, o.writeOptions()...))
+	written := rocketmqio.Write(s, o.To.Address, copies, o.writeOptions()...)
+	if o.Guarantee == guaranteeNone {
+		follow.Failures(s, written)
+	}
+	rocketmqio.Commit(s, source, written)
 }
 
 func (o *Options) readOptions() []rocketmqio.ReadOption {
@@ -89,13 +94,17 @@ func (o *Options) readOptions() []rocketmqio.ReadOption {
 	return opts
 }
 
+// mostBody is what one request to a broker may have. Whether a broker takes as much
+// is up to its maxMessageSize.
+const mostBody = 16 << 20
+
 func (o *Options) writeOptions() []rocketmqio.WriteOption {
 	guarantee := rocketmqio.AtLeastOnce
 	if o.Guarantee == guaranteeNone {
 		guarantee = rocketmqio.None
 	}
 	opts := []rocketmqio.WriteOption{rocketmqio.WriteTopic(o.To.Topic), rocketmqio.WriteNamespace(o.To.Namespace),
-		rocketmqio.WriteTLS(o.To.TLS), rocketmqio.WriteGuarantee(guarantee)}
+		rocketmqio.WriteTLS(o.To.TLS), rocketmqio.WriteGuarantee(guarantee), rocketmqio.WriteMaxBody(mostBody)}
 	if o.To.Credentials != "" {
 		opts = append(opts, rocketmqio.WriteCredentials(o.To.Credentials))
 	}

@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
+
+	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/follow"
 )
 
 // figures are what a mirror has done. Bundles that a runner repeats count again.
@@ -45,12 +48,11 @@ type progress struct {
 	last  figures
 }
 
-func newProgress(out io.Writer, begin time.Time) *progress {
-	return &progress{out: out, begin: begin}
-}
+func newProgress(out io.Writer) *progress { return &progress{out: out, begin: time.Now()} }
 
-// Head writes what the columns are.
+// Head writes what the columns are. The job begins with it.
 func (p *progress) Head() {
+	p.begin = time.Now()
 	fmt.Fprintln(p.out, "  time       read    written  written/s     failed        lag")
 }
 
@@ -62,12 +64,13 @@ func (p *progress) Line(now time.Time, counters map[string]int64) {
 	if n := f.Read - p.last.Read; n > 0 {
 		lag = (time.Duration((f.lag-p.last.lag)/n) * time.Millisecond).String()
 	}
-	rate := float64(f.Written-p.last.Written) / (f.Seconds - p.last.Seconds)
+	rate := follow.Rate(f.Written-p.last.Written, f.Seconds-p.last.Seconds)
 	fmt.Fprintf(p.out, "%5.0fs %10d %10d %10.0f %10d %10s\n", f.Seconds, f.Read, f.Written, rate, f.Failed, lag)
 	p.last = f
 }
 
-// Result writes the last line.
+// Result writes the last line. That messages could not be written is no error with
+// the guarantee none, but that none of them could is.
 func (p *progress) Result(now time.Time, counters map[string]int64, err error) error {
 	r := struct {
 		figures
@@ -76,8 +79,12 @@ func (p *progress) Result(now time.Time, counters map[string]int64, err error) e
 		Aborted     bool    `json:"aborted"`
 	}{figures: figuresOf(counters, now.Sub(p.begin)), Interrupted: errors.Is(err, ErrInterrupted)}
 	r.Aborted = err != nil && !r.Interrupted
-	if r.Seconds > 0 {
-		r.PerSecond = float64(int64(float64(r.Written) / r.Seconds))
+	r.PerSecond = math.Floor(follow.Rate(r.Written, r.Seconds))
+	if err := json.NewEncoder(p.out).Encode(r); err != nil {
+		return err
 	}
-	return json.NewEncoder(p.out).Encode(r)
+	if err == nil && r.Failed > 0 && r.Written == 0 {
+		return fmt.Errorf("none of %d messages could be written: the warning before says why", r.Failed)
+	}
+	return nil
 }

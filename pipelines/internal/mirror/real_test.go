@@ -81,3 +81,32 @@ func TestLiteTopicsComeBackFromARealBroker(t *testing.T) {
 		t.Errorf("%d messages came back, want %d", len(got), n)
 	}
 }
+
+// A real broker stores, and hands out, what no consumer could select.
+func TestWhatNoConsumerCouldSelectComesBackFromARealBroker(t *testing.T) {
+	mq := realmqtest.Shared(t)
+	const there = "odd-there"
+	realTopic(t, mq, there, realmq.Normal)
+	from, to := clusters(t)
+	tags := []string{"ok", "a|b", " x ", "*", "a\tb"}
+	for _, tag := range tags {
+		from.PublishTo(embedded.Queue{Topic: topic}, []byte(tag), embedded.PublishTag(tag))
+	}
+	fill := normal(from.NameServer(), mq.NameServer())
+	fill.To.Topic = there
+	if got, err := run(t.Context(), t, fill); err != nil || got.Written != int64(len(tags)) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	back := normal(mq.NameServer(), to.NameServer())
+	back.From.Topic, back.Group = there, "odd"
+	for len(to.Messages(copied)) < len(tags) { // a real broker shows messages a moment later
+		if got, err := run(t.Context(), t, back); err != nil {
+			t.Fatalf("%+v, %v", got, err)
+		}
+	}
+	for _, m := range to.Messages(copied) {
+		if m.Tag != string(m.Body) {
+			t.Errorf("the copy of %q has tag %q", m.Body, m.Tag)
+		}
+	}
+}

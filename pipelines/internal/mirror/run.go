@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/follow"
 )
@@ -30,16 +29,6 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	server, err := o.Runner.Open(ctx)
-	if err != nil {
-		return follow.Interrupted(ctx, ErrInterrupted, err)
-	}
-	defer server.Close()
 	fmt.Fprintf(out, "%s at %s → %s at %s, %s, on %s\n", o.From.Topic, o.From.Address, o.To.Topic, o.To.Address, o.Guarantee, o.Runner.Name())
-	job, err := server.Submit(ctx, "mirror", pipeline, o.Runner.Options)
-	if err != nil {
-		return follow.Interrupted(ctx, ErrInterrupted, err)
-	}
-	defer follow.Shutdown()
-	return follow.Job(ctx, job, newProgress(out, time.Now()), ErrInterrupted)
+	return follow.Run(ctx, &o.Runner, "mirror", pipeline, newProgress(out), ErrInterrupted)
 }

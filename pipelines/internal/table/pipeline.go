@@ -13,6 +13,7 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/internal/script"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/table"
 	"github.com/rocketmq-beam/rocketmq-beam/litegrpcio"
+	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/follow"
 	"github.com/rocketmq-beam/rocketmq-beam/rocketmqio"
 )
 
@@ -52,7 +53,9 @@ func (p *plan) tracked(s, read beam.Scope, t *script.Table, o *Options) {
 	for _, i := range inserts {
 		s, sink := s.Scope(p.place(i)), p.sinks[i.Sink.Name]
 		rows, seen := beam.ParDo2(s, &normalToNormalTrackedFn{*p.inserting(i)}, source.Messages)
-		notes = append(notes, seen, beam.ParDo(s, &storedFn{}, rocketmqio.WriteTable(s, sink.Statement(), rows)))
+		written := rocketmqio.WriteTable(s, sink.Statement(), rows)
+		tellFailures(s, sink, written)
+		notes = append(notes, seen, beam.ParDo(s, &storedFn{}, written))
 	}
 	rocketmqio.Commit(read, source, settledPositions(read, len(inserts), notes...))
 }
@@ -108,10 +111,20 @@ func (p *plan) insert(s beam.Scope, i *script.Insert, messages beam.PCollection)
 		fn = &liteToNormalFn{*at}
 	}
 	written := rocketmqio.WriteTable(s, sink.Statement(), beam.ParDo(s, fn, messages))
+	if !acks(source) {
+		tellFailures(s, sink, written)
+	}
 	if p.transacts() && !acks(source) {
 		beam.ParDo(s, &storedFn{}, written)
 	}
 	ack(s, source, written)
+}
+
+// tellFailures warns of messages that could not be written, where that is no error.
+func tellFailures(s beam.Scope, sink *table.Declared, written beam.PCollection) {
+	if sink.Config.Sink.Guarantee == connector.NoGuarantee {
+		follow.Failures(s, written)
+	}
 }
 
 // ack acknowledges what is written, if the table says so.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rocketmq-beam/rocketmq-beam/internal/table"
+	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/follow"
 )
 
 // figures are what a run has done. Bundles that a runner repeats count again.
@@ -58,25 +59,27 @@ type progress struct {
 	transactions bool
 }
 
-func newProgress(out io.Writer, begin time.Time, transactions bool) *progress {
-	return &progress{out: out, begin: begin, transactions: transactions}
+func newProgress(out io.Writer, transactions bool) *progress {
+	return &progress{out: out, begin: time.Now(), transactions: transactions}
 }
 
-// Head writes what the columns are.
+// Head writes what the columns are. The job begins with it.
 func (p *progress) Head() {
+	p.begin = time.Now()
 	fmt.Fprintln(p.out, "  time  messages read  rows read   filtered    skipped    written      acked   written/s")
 }
 
 // Line shows a second.
 func (p *progress) Line(now time.Time, counters map[string]int64) {
 	f := figuresOf(counters, now.Sub(p.begin), p.transactions)
-	rate := float64(f.RowsWritten-p.last.RowsWritten) / (f.Seconds - p.last.Seconds)
+	rate := follow.Rate(f.RowsWritten-p.last.RowsWritten, f.Seconds-p.last.Seconds)
 	fmt.Fprintf(p.out, "%5.0fs %14d %10d %10d %10d %10d %10d %11.0f\n",
 		f.Seconds, f.MessagesRead, f.RowsRead, f.RowsFiltered, f.RowsSkipped+f.RowsUndecodable, f.RowsWritten, f.MessagesAcked, rate)
 	p.last = f
 }
 
-// Result writes the last line.
+// Result writes the last line. That rows could not be written is no error with the
+// guarantee NONE, but that none of them could is.
 func (p *progress) Result(now time.Time, counters map[string]int64, err error) error {
 	r := struct {
 		figures
@@ -84,5 +87,11 @@ func (p *progress) Result(now time.Time, counters map[string]int64, err error) e
 		Aborted     bool `json:"aborted,omitempty"`
 	}{figures: figuresOf(counters, now.Sub(p.begin), p.transactions), Interrupted: errors.Is(err, ErrInterrupted)}
 	r.Aborted = err != nil && !r.Interrupted
-	return json.NewEncoder(p.out).Encode(r)
+	if err := json.NewEncoder(p.out).Encode(r); err != nil {
+		return err
+	}
+	if err == nil && r.RowsFailed > 0 && r.RowsWritten == 0 {
+		return fmt.Errorf("none of %d rows could be written: the warning before says why", r.RowsFailed)
+	}
+	return nil
 }

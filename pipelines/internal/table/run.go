@@ -36,6 +36,9 @@ func Run(ctx context.Context, name, text string, o Options, out io.Writer) error
 	if err != nil {
 		return err
 	}
+	if err := p.checkLoops(&o, time.Now()); err != nil {
+		return err
+	}
 	if r := &o.Runner.Options; ends && r.CheckpointingInterval > 0 && r.EndIdleSourcesAfter == 0 {
 		r.EndIdleSourcesAfter = endIdleSources
 	}
@@ -49,15 +52,5 @@ func Run(ctx context.Context, name, text string, o Options, out io.Writer) error
 	for _, note := range p.notes() {
 		fmt.Fprintf(out, "note: %s\n", note)
 	}
-	server, err := o.Runner.Open(ctx)
-	if err != nil {
-		return follow.Interrupted(ctx, ErrInterrupted, err)
-	}
-	defer server.Close()
-	job, err := server.Submit(ctx, "table", pipeline, o.Runner.Options)
-	if err != nil {
-		return follow.Interrupted(ctx, ErrInterrupted, err)
-	}
-	defer follow.Shutdown()
-	return follow.Job(ctx, job, newProgress(out, time.Now(), p.transacts()), ErrInterrupted)
+	return follow.Run(ctx, &o.Runner, "table", pipeline, newProgress(out, p.transacts()), ErrInterrupted)
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
 )
 
@@ -329,16 +331,61 @@ func TestExplain(t *testing.T) {
 	o := Defaults()
 	o.Explain = true
 	var out bytes.Buffer
-	if err := Run(t.Context(), "copy.sql", string(text), o, &out); err != nil {
+	script := sinkOption.ReplaceAllString(string(text), "${1}'Copies'") // as it stands it copies a topic onto itself
+	if err := Run(t.Context(), "copy.sql", script, o, &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"table `rocketmq_source`, read:", "`behavior` STRING", "'rocketmq.client.secretKey' = '******'", "'rocketmq.source.pull.batch.size' = '32'  (default)",
-		"→ read topic YourTopic as group YourConsumerGroup from earliest, without end", "→ INSERT INTO rocketmq_sink SELECT * FROM rocketmq_source", "→ write topic YourTopic, AT_LEAST_ONCE"} {
+		"→ read topic YourTopic as group YourConsumerGroup from earliest, without end", "→ INSERT INTO rocketmq_sink SELECT * FROM rocketmq_source", "→ write topic Copies, AT_LEAST_ONCE"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, &out)
 		}
 	}
 	if strings.Contains(out.String(), "YourSecretKey") || strings.Contains(out.String(), "YourAccessKey") {
 		t.Errorf("a secret shows:\n%s", &out)
+	}
+}
+
+// Rows are new messages, also those that say where they come from.
+func TestRowsThatNoConsumerCouldFindAreRefused(t *testing.T) {
+	for _, guarantee := range []string{"AT_LEAST_ONCE", "EXACTLY_ONCE"} {
+		for options, row := range map[string]string{
+			"'rocketmq.sink.key.columns' = 'v'":                                                     "a b",
+			"'rocketmq.sink.tag.dynamic.enable' = 'true', 'rocketmq.sink.tag.dynamic.column' = 'v'": "a|b",
+		} {
+			t.Run(guarantee+" "+row, func(t *testing.T) {
+				c := embeddedCluster(t, false)
+				in, out := c.topic(t, "in"), c.topic(t, "out")
+				c.send(t, in, bodies(row)...)
+				script := c.located(`CREATE TABLE a (v STRING) WITH ('connector' = 'rocketmq', 'rocketmq.client.endpoints' = 'x:1', 'rocketmq.source.topic' = 'x', 'rocketmq.source.group' = 'g', `+earliest+`);
+CREATE TABLE b (w STRING, v STRING) WITH ('connector' = 'rocketmq', 'rocketmq.client.endpoints' = 'x:1', 'rocketmq.sink.topic' = 'x', 'rocketmq.sink.delivery.guarantee' = '`+guarantee+`', `+options+`);
+INSERT INTO b SELECT v, v FROM a;`, in, out)
+				var report bytes.Buffer
+				if err := Run(t.Context(), "test.sql", script, bounded(), &report); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", row)) {
+					t.Errorf("got %v, want it to name %q\n%s", err, row, &report)
+				}
+			})
+		}
+	}
+}
+
+// What cannot be written is counted with the guarantee NONE. That nothing could be is
+// a failure.
+func TestAScriptThatWritesNothingFails(t *testing.T) {
+	b := embedded.Start(t.Context(), embedded.WithNormalTopic("in", "out"), embedded.WithMaxBodySize(10))
+	t.Cleanup(b.Close)
+	c := &cluster{nameServer: b.NameServer()}
+	script := c.located(`CREATE TABLE a (v STRING) WITH ('connector' = 'rocketmq', 'rocketmq.client.endpoints' = 'x:1', 'rocketmq.source.topic' = 'x', 'rocketmq.source.group' = 'g', `+earliest+`);
+CREATE TABLE b (v STRING) WITH ('connector' = 'rocketmq', 'rocketmq.client.endpoints' = 'x:1', 'rocketmq.sink.topic' = 'x', 'rocketmq.sink.delivery.guarantee' = 'NONE');
+INSERT INTO b SELECT CONCAT('more than ten bytes', v) FROM a WHERE v <> 'short'; INSERT INTO b SELECT v FROM a WHERE v = 'short';`, "in", "out")
+	b.Publish("in", "", []byte("long"))
+	var report bytes.Buffer
+	err := Run(t.Context(), "test.sql", script, bounded(), &report)
+	if f := lastLine(t, report.String()); err == nil || !strings.Contains(err.Error(), "none of 1 rows could be written") || f.RowsFailed != 1 {
+		t.Errorf("%+v, %v; want it to fail at its end", f, err)
+	}
+	b.Publish("in", "", []byte("short"))
+	if f := runToEnd(t, script, bounded()); f.RowsFailed != 1 || f.RowsWritten != 1 {
+		t.Errorf("%+v, want one row that is counted", f)
 	}
 }
