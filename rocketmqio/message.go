@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
@@ -39,10 +38,10 @@ func (c *recorder) offsetID(m *remoting.Message) string {
 	return c.ids.String()[from:]
 }
 
-// keysOf cuts the property at white space. Most messages have one key.
+// keysOf cuts the property as brokers do. Most messages have one key.
 func (c *recorder) keysOf(value string) []string {
-	if strings.ContainsFunc(value, unicode.IsSpace) {
-		return strings.Fields(value)
+	if strings.Contains(value, remoting.KeySeparator) {
+		return remoting.SplitKeys(value)
 	}
 	if len(c.keys) == cap(c.keys) {
 		c.keys = make([]string, 0, together)

@@ -57,7 +57,7 @@ var propertyFields = map[string]string{
 // checkMessage says what no broker would take of m, or would take for something
 // else. transactional says that it is to be part of a transaction.
 //
-// Of a message that was read elsewhere, which Source tells, it does not judge how
+// Of one that is the copy of another, made by Outgoing, it does not judge how
 // consumers could find it: brokers store tags and keys of any form, and a copy that
 // is refused would hold up all that follows. What cannot be written to the wire is
 // refused by writeProperties.
@@ -69,12 +69,12 @@ func checkMessage(m *OutgoingMessage, maxBody int, transactional bool) error {
 		}
 	}
 	add(checkBody(m.Body, maxBody))
-	if m.Source == nil {
-		add(checkFindable(m))
-	} else {
+	if m.copied {
 		add(checkWritable("unique key", m.UniqueKey))
+	} else {
+		add(checkFindable(m))
 	}
-	add(checkUserProperties(m.Properties, m.Source != nil))
+	add(checkUserProperties(m.Properties, m.copied))
 	add(checkDelay(m, transactional))
 	if m.Topic == "" {
 		add(errors.New("it has no topic: set one, or give the option WriteTopic"))
@@ -216,7 +216,7 @@ func (m *OutgoingMessage) writeProperties(w *remoting.PropertyWriter) (size int,
 		add(name, value)
 	}
 	add(remoting.PropertyTags, m.Tag)
-	add(remoting.PropertyKeys, strings.Join(m.Keys, " "))
+	add(remoting.PropertyKeys, strings.Join(m.Keys, remoting.KeySeparator))
 	add(remoting.PropertyShardingKey, m.ShardingKey)
 	if m.DelayLevel > 0 {
 		add(remoting.PropertyDelayLevel, strconv.Itoa(m.DelayLevel))
@@ -229,7 +229,7 @@ func (m *OutgoingMessage) writeProperties(w *remoting.PropertyWriter) (size int,
 	}
 	size = w.Len() + len(remoting.PropertyUniqueKey) + len(m.UniqueKey) + 2
 	most := maxPropertiesSize
-	if m.Source != nil {
+	if m.copied {
 		most = math.MaxInt16 // there was room for it where it was read
 	}
 	if size > most {

@@ -32,7 +32,7 @@ const writtenVersion = 1
 //	  repeated Property properties = 5;       // bytes name = 1, bytes value = 2
 //	  bytes body = 6;  bytes sharding_key = 7;  uint32 delay_level = 8;
 //	  fixed64 deliver_at = 9;                 // nanoseconds since 1970
-//	  bytes unique_key = 10;  Position source = 11;
+//	  bytes unique_key = 10;  Position source = 11;  bool copied = 12;
 //	}
 //	message Position { string topic = 1;  string broker = 2;  uint32 queue_id = 3;  int64 offset = 4; }
 //
@@ -50,6 +50,7 @@ const (
 	outDeliverAt
 	outUniqueKey
 	outSource
+	outCopied
 )
 
 // EncodeOutgoingMessage writes m for a shuffle. It fails if DeliverAt does not fit
@@ -81,7 +82,11 @@ func EncodeOutgoingMessage(m OutgoingMessage) ([]byte, error) {
 		b = protowire.AppendTag(b, outDeliverAt, protowire.Fixed64Type)
 		b = protowire.AppendFixed64(b, uint64(m.DeliverAt.UnixNano()))
 	}
-	return appendPosition(appendString(b, outUniqueKey, m.UniqueKey), outSource, m.Source), nil
+	b = appendPosition(appendString(b, outUniqueKey, m.UniqueKey), outSource, m.Source)
+	if m.copied {
+		b = appendNumber(b, outCopied, 1)
+	}
+	return b, nil
 }
 
 // DecodeOutgoingMessage reads what [EncodeOutgoingMessage] wrote. Its error wraps
@@ -110,6 +115,8 @@ func DecodeOutgoingMessage(data []byte) (OutgoingMessage, error) {
 			m.UniqueKey = f.text()
 		case outSource:
 			return readPosition(f.bytes, &m.Source)
+		case outCopied:
+			m.copied = f.scalar != 0
 		}
 		return nil
 	})

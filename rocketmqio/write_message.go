@@ -45,14 +45,18 @@ type OutgoingMessage struct {
 	// Source is where a message that was read stood, nil for any other. It is not
 	// sent; the [WriteResult] has it again, for [Commit].
 	Source *Position
+
+	copied bool // made by Outgoing: what a broker has stored is not judged anew
 }
 
 // Outgoing is the message to write in order to pass m on to another topic: its
 // tag, keys, body, unique key, the user's own properties and, as Source, where it
-// stood. What RocketMQ itself had noted at m is left out, and the topic is empty.
+// stood. What RocketMQ itself had noted at m is left out, and the topic is empty. Its
+// tag and keys are written as they are, also where a new message with such would be
+// refused, for no consumer could select or find it.
 func Outgoing(m coders.Message) OutgoingMessage {
 	source := PositionOf(m)
-	out := OutgoingMessage{Tag: m.Tag, Keys: m.Keys, Body: m.Body, UniqueKey: m.UniqueKey, Source: &source}
+	out := OutgoingMessage{Tag: m.Tag, Keys: m.Keys, Body: m.Body, UniqueKey: m.UniqueKey, Source: &source, copied: true}
 	for name, value := range m.Properties {
 		if reservedProperties[name] {
 			continue

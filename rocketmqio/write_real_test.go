@@ -297,7 +297,7 @@ func TestRealMessagesThatNoConsumerCouldSelectAreWrittenAgain(t *testing.T) {
 			t.Errorf("the copy of %s has tag %q, want %q", i, got, want)
 		}
 	}
-	if len(copied) != len(odd) || !slices.Equal(copied["4"].Keys, []string{"tab", "key"}) || copied["5"].UniqueKey != "a, b" {
+	if len(copied) != len(odd) || !slices.Equal(copied["4"].Keys, []string{"tab\tkey"}) || copied["5"].UniqueKey != "a, b" {
 		t.Errorf("%d copies, keys %q, unique key %q", len(copied), copied["4"].Keys, copied["5"].UniqueKey)
 	}
 }

@@ -78,7 +78,7 @@ func TestWritePanicsWhileThePipelineIsBuilt(t *testing.T) {
 var full = OutgoingMessage{
 	Topic: "t", Tag: "tag", Keys: []string{"k1", "k2"}, Properties: map[string]string{"a": "1", "b": "", "ü": "\xa4"}, Body: []byte{0, 1},
 	ShardingKey: "s", DelayLevel: 3, DeliverAt: time.Date(2026, 11, 30, 1, 2, 3, 4, time.UTC), UniqueKey: "u",
-	Source: &Position{Queue{"t", "b", 7}, 1 << 41},
+	Source: &Position{Queue{"t", "b", 7}, 1 << 41}, copied: true,
 }
 
 // B27: nothing of a record is lost in a shuffle.
@@ -88,7 +88,7 @@ func TestOutgoingMessagesAndResultsSurviveAShuffle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := DecodeOutgoingMessage(data); err != nil || !got.Equal(m) {
+		if got, err := DecodeOutgoingMessage(data); err != nil || !got.Equal(m) || got.copied != m.copied {
 			t.Errorf("got %+v, %v, want %+v", got, err, m)
 		}
 	}
@@ -103,7 +103,7 @@ func TestOutgoingMessagesAndResultsSurviveAShuffle(t *testing.T) {
 			t.Errorf("got %+v, %v, want %+v", got, err, r)
 		}
 	}
-	for typ, want := range map[reflect.Type]int{reflect.TypeFor[OutgoingMessage](): 10, reflect.TypeFor[WriteResult](): 14} {
+	for typ, want := range map[reflect.Type]int{reflect.TypeFor[OutgoingMessage](): 11, reflect.TypeFor[WriteResult](): 14} {
 		if typ.NumField() != want {
 			t.Errorf("%v has %d fields: extend its coder and this test", typ, typ.NumField())
 		}
@@ -200,11 +200,19 @@ func TestWhatWasStoredCanBeCopied(t *testing.T) {
 	for name, m := range stored {
 		t.Run(name, func(t *testing.T) {
 			m.Body = []byte("x")
-			if _, err := s.convert(t.Context(), &written{message: Outgoing(m)}); err != nil {
+			data, err := EncodeOutgoingMessage(Outgoing(m))
+			if err != nil {
+				t.Fatal(err)
+			}
+			copied, err := DecodeOutgoingMessage(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.convert(t.Context(), &written{message: copied}); err != nil {
 				t.Errorf("the copy: %v", err)
 			}
 			fresh := Outgoing(m)
-			fresh.Source = nil
+			fresh.copied = false
 			if _, err := s.convert(t.Context(), &written{message: fresh}); err == nil {
 				t.Error("a new message was taken")
 			}

@@ -136,7 +136,7 @@ func (s *sending) content(p remoting.Properties, flag int32, body []byte) conten
 	added = addProperty(added, propertyCluster, clusterName)
 	from, _ := netip.ParseAddrPort(s.call.conn.remote) // a connection has no other address
 	return content{
-		id: id, topic: s.topic, body: body, keys: strings.Fields(p.Get(remoting.PropertyKeys)),
+		id: id, topic: s.topic, body: body, keys: remoting.SplitKeys(p.Get(remoting.PropertyKeys)),
 		tag: p.Get(remoting.PropertyTags), properties: userProperties(p), born: s.born, bornHost: s.call.conn.remote,
 		messageGroup: p.Get(remoting.PropertyShardingKey), traceContext: p.Get(propertyTrace),
 		compressed: s.sysFlag&sysCompressed != 0,

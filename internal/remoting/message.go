@@ -68,7 +68,15 @@ func (m *Message) UniqueKey() string { return m.Properties.Get(PropertyUniqueKey
 func (m *Message) Tag() string { return m.Properties.Get(PropertyTags) }
 
 // Keys are the message's keys.
-func (m *Message) Keys() []string { return strings.Fields(m.Properties.Get(PropertyKeys)) }
+func (m *Message) Keys() []string { return SplitKeys(m.Properties.Get(PropertyKeys)) }
+
+// KeySeparator stands between keys: a blank, and no other white space.
+const KeySeparator = " "
+
+// SplitKeys takes a list of keys apart, as brokers do for their index.
+func SplitKeys(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ' ' })
+}
 
 // OffsetID names the stored message: the broker's address and the place in its
 // commit log.

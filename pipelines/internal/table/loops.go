@@ -4,7 +4,6 @@
 package table
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,30 +16,26 @@ import (
 	"github.com/rocketmq-beam/rocketmq-beam/pipelines/internal/location"
 )
 
-// checkLoops refuses statements that would read for ever what they write: one that
-// reads and writes a topic, and several that pass it on to each other. Whether two
-// tables are one topic is judged by their addresses; no broker is asked, and WHERE
-// is not looked at.
+// loops are statements that may read for ever what they write: one that reads and
+// writes a topic, and several that pass it on to each other. Whether two tables are
+// one topic is judged by their addresses; no broker is asked. They are said and not
+// refused, for WHERE may be what ends a loop: scripts that do so run on Flink as well.
 //
 // Reading that ends at what is there at the start makes no loop. Such is that of
 // normal topics with --bounded. Reading lite topics ends when nothing comes for a
 // while, which in a loop never is; and a stop that lies ahead is a loop until then.
-func (p *plan) checkLoops(o *Options, now time.Time) error {
-	var faults []error
+func (p *plan) loops(o *Options, now time.Time) (notes []string) {
 	for n := range p.script.Inserts {
 		loop, at := p.loop(n, o, now)
 		switch len(loop) {
 		case 0:
 		case 1:
-			faults = append(faults, p.shortLoop(loop[0], at))
+			notes = append(notes, p.shortLoop(loop[0], at))
 		default:
-			faults = append(faults, p.longLoop(loop, at))
+			notes = append(notes, p.longLoop(loop, at))
 		}
 	}
-	if len(faults) > 0 {
-		return &ScriptError{errors.Join(faults...)}
-	}
-	return nil
+	return notes
 }
 
 // endsLoops is what to do about a loop.
@@ -48,25 +43,25 @@ func endsLoops(source *table.Declared) string {
 	if source.Config.Connector == connector.GRPC {
 		return ""
 	}
-	return "; --bounded copies what is there at the start"
+	return ", or run it with --bounded"
 }
 
-func (p *plan) shortLoop(i *script.Insert, at string) error {
+func (p *plan) shortLoop(i *script.Insert, at string) string {
 	tables := fmt.Sprintf("tables %s and %s are both", sqltype.Quote(i.Source.Name), sqltype.Quote(i.Sink.Name))
 	if i.Source == i.Sink {
 		tables = fmt.Sprintf("table %s is read and written, and is", sqltype.Quote(i.Source.Name))
 	}
-	return fmt.Errorf("line %d, column %d: %s topic %q at %s: it would be copied for ever%s",
+	return fmt.Sprintf("line %d, column %d: %s topic %q at %s: what is written is read again, for ever; see that WHERE ends that%s",
 		i.At.Line, i.At.Column, tables, sinkAt(p.sinks[i.Sink.Name]).Name, at, endsLoops(p.sources[i.Source.Name]))
 }
 
-func (p *plan) longLoop(loop []*script.Insert, at string) error {
+func (p *plan) longLoop(loop []*script.Insert, at string) string {
 	var ways []string
 	for _, i := range loop {
 		ways = append(ways, fmt.Sprintf("%s to %s (line %d)", sqltype.Quote(i.Source.Name), sqltype.Quote(i.Sink.Name), i.At.Line))
 	}
 	first, last := loop[0], loop[len(loop)-1]
-	return fmt.Errorf("line %d, column %d: from tables %s, and tables %s and %s are both topic %q at %s: it would be copied for ever%s", first.At.Line, first.At.Column,
+	return fmt.Sprintf("line %d, column %d: from tables %s, and tables %s and %s are both topic %q at %s: what is written is read again, for ever; see that WHERE ends that%s", first.At.Line, first.At.Column,
 		strings.Join(ways, ", "), sqltype.Quote(last.Sink.Name), sqltype.Quote(first.Source.Name), sinkAt(p.sinks[last.Sink.Name]).Name, at, endsLoops(p.sources[first.Source.Name]))
 }
 

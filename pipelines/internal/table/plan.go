@@ -195,9 +195,6 @@ func (p *plan) notes() []string {
 			out = append(out, fmt.Sprintf("messages of table %s are never acknowledged, so that each comes again when its lease of %v ends: 'rocketmq.source.ack' = 'last-step' acknowledges what is written",
 				sqltype.Quote(t.Name), d.Config.LiteSource.InvisibleDuration))
 		}
-		if p.sinks[t.Name] != nil && d.Config.Connector != connector.GRPC && slices.Contains(d.Config.Source.Topics, d.Config.Sink.Topic) {
-			out = append(out, fmt.Sprintf("table %s is read and written, and its topic is the same: what is written is read again", sqltype.Quote(t.Name)))
-		}
 	}
 	return out
 }

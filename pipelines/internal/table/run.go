@@ -36,9 +36,7 @@ func Run(ctx context.Context, name, text string, o Options, out io.Writer) error
 	if err != nil {
 		return err
 	}
-	if err := p.checkLoops(&o, time.Now()); err != nil {
-		return err
-	}
+	notes := append(p.loops(&o, time.Now()), p.notes()...)
 	if r := &o.Runner.Options; ends && r.CheckpointingInterval > 0 && r.EndIdleSourcesAfter == 0 {
 		r.EndIdleSourcesAfter = endIdleSources
 	}
@@ -46,11 +44,11 @@ func Run(ctx context.Context, name, text string, o Options, out io.Writer) error
 	if err != nil {
 		return err
 	}
+	for _, note := range notes {
+		fmt.Fprintf(out, "note: %s\n", note)
+	}
 	if o.Explain {
 		return p.explain(out, &o)
-	}
-	for _, note := range p.notes() {
-		fmt.Fprintf(out, "note: %s\n", note)
 	}
 	return follow.Run(ctx, &o.Runner, "table", pipeline, newProgress(out, p.transacts()), ErrInterrupted)
 }

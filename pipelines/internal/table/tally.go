@@ -6,7 +6,6 @@ package table
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -60,17 +59,13 @@ type normalToNormalTrackedFn struct{ inserting }
 func (fn *normalToNormalTrackedFn) ProcessElement(ctx context.Context, m coders.Message, emit func(rocketmqio.OutgoingMessage), tell func(note)) error {
 	at, rows := rocketmqio.PositionOf(m), 0
 	fn.id = appendID(fn.id[:0], &m)
-	var fault error
 	err := fn.fromNormal(ctx, &m, func(row int, out table.Message) {
-		if fault = errors.Join(fault, checkFindable(&out)); fault != nil {
-			return
-		}
 		o := normal(&fn.inserting, fn.id, row, out)
 		o.Source = &at
 		emit(o)
 		rows++
 	})
-	if err := errors.Join(err, fault); err != nil {
+	if err != nil {
 		return err
 	}
 	tell(noteOf(at, 1, rows))
