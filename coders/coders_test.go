@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -244,19 +245,36 @@ func TestFieldsOfALaterMinorVersionAreSkippedAndAnyOrderIsRead(t *testing.T) {
 
 func TestWhatTheSchemaCannotHoldIsRefusedWithItsName(t *testing.T) {
 	for want, m := range map[string]AckableMessage{
-		"AckableMessage.Tag":           {Tag: "\xa4"},
-		"in Keys":                      {Keys: []string{"ok", "\xff"}},
-		`in property "k"`:              {Properties: map[string]string{"k": "\xa4"}}, // S01
-		"name of a property":           {Properties: map[string]string{"\xa4": "v"}},
-		"AckableMessage.BornHost":      {BornHost: "\xa4"},
-		"AckableMessage.BornTime":      {BornTime: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)},
-		"AckableMessage.StoreTime":     {StoreTime: time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC)},
-		"ReceiptHandle.LiteTopic":      {Handle: ReceiptHandle{LiteTopic: "\xa4"}},
-		"ReceiptHandle.InvisibleUntil": {Handle: ReceiptHandle{InvisibleUntil: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)}},
+		"AckableMessage.Tag":      {Tag: "\xa4"},
+		"in Keys":                 {Keys: []string{"ok", "\xff"}},
+		`in property "k"`:         {Properties: map[string]string{"k": "\xa4"}}, // S01
+		"name of a property":      {Properties: map[string]string{"\xa4": "v"}},
+		"AckableMessage.BornHost": {BornHost: "\xa4"},
+		"ReceiptHandle.LiteTopic": {Handle: ReceiptHandle{LiteTopic: "\xa4"}},
 	} {
 		if _, err := EncodeAckableMessage(m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one that names %s", err, want)
 		}
+	}
+}
+
+// Whatever a producer says of when it made a message, the pipeline goes on.
+func TestTimesThatDoNotFitBecomeTheNearestThatDo(t *testing.T) {
+	early, late := time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC), time.UnixMilli(math.MaxInt64)
+	data, err := EncodeAckableMessage(AckableMessage{BornTime: early, StoreTime: late, Handle: ReceiptHandle{InvisibleUntil: late}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeAckableMessage(data)
+	if err != nil || !got.BornTime.Equal(firstInstant) || !got.StoreTime.Equal(lastInstant) || !got.Handle.InvisibleUntil.Equal(lastInstant) {
+		t.Errorf("got %v, %v and %v, %v", got.BornTime, got.StoreTime, got.Handle.InvisibleUntil, err)
+	}
+	data, err = EncodeMessage(Message{BornTime: late, StoreTime: early})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := DecodeMessage(data); err != nil || !m.BornTime.Equal(lastInstant) || !m.StoreTime.Equal(firstInstant) {
+		t.Errorf("got %v and %v, %v", m.BornTime, m.StoreTime, err)
 	}
 }
 

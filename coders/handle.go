@@ -57,8 +57,8 @@ const (
 )
 
 // EncodeReceiptHandle writes h in the schema of record.proto. It fails if a
-// string is not UTF-8 or InvisibleUntil does not fit in nanoseconds since 1970
-// (years 1678 to 2262).
+// string is not UTF-8. A time before 1677 or after 2262, which does
+// not fit in nanoseconds since 1970, becomes the nearest that does.
 func EncodeReceiptHandle(h ReceiptHandle) ([]byte, error) {
 	if err := h.check(); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (h *ReceiptHandle) check() error {
 			return err
 		}
 	}
-	return checkInstant("ReceiptHandle.InvisibleUntil", h.InvisibleUntil)
+	return nil
 }
 
 // size is an upper bound of what appendFields appends.

@@ -53,8 +53,8 @@ const (
 )
 
 // EncodeAckableMessage writes m in the schema of record.proto. It fails if a
-// string is not UTF-8 or a time does not fit in nanoseconds since 1970 (years
-// 1678 to 2262).
+// string is not UTF-8. A time before 1677 or after 2262, which does
+// not fit in nanoseconds since 1970, becomes the nearest that does.
 func EncodeAckableMessage(m AckableMessage) ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -95,13 +95,7 @@ func (m *AckableMessage) check() error {
 	if err := checkText("AckableMessage.Tag", m.Tag); err != nil {
 		return err
 	}
-	if err := checkText("AckableMessage.BornHost", m.BornHost); err != nil {
-		return err
-	}
-	if err := checkInstant("AckableMessage.BornTime", m.BornTime); err != nil {
-		return err
-	}
-	return checkInstant("AckableMessage.StoreTime", m.StoreTime)
+	return checkText("AckableMessage.BornHost", m.BornHost)
 }
 
 // size is an upper bound of the encoded size.

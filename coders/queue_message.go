@@ -68,8 +68,8 @@ const (
 )
 
 // EncodeMessage writes m in the schema of record.proto. It fails if a string is
-// not UTF-8 or a time does not fit in nanoseconds since 1970 (years 1678 to
-// 2262).
+// not UTF-8. A time before 1677 or after 2262, which does
+// not fit in nanoseconds since 1970, becomes the nearest that does.
 func EncodeMessage(m Message) ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -113,13 +113,7 @@ func (m *Message) check() error {
 			return err
 		}
 	}
-	if err := checkTexts("Message", m.Keys, m.Properties); err != nil {
-		return err
-	}
-	if err := checkInstant("Message.BornTime", m.BornTime); err != nil {
-		return err
-	}
-	return checkInstant("Message.StoreTime", m.StoreTime)
+	return checkTexts("Message", m.Keys, m.Properties)
 }
 
 // size is an upper bound of the encoded size.

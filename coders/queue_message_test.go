@@ -67,7 +67,7 @@ func TestEveryFieldOfMessageTravels(t *testing.T) {
 			t.Errorf("cut to %d of %d bytes: got error %v, want ErrMalformed", n, len(data), err)
 		}
 	}
-	for want, m := range map[string]Message{"Message.Topic": {Topic: "\xa4"}, "Message.BornTime": {BornTime: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)}, "in Keys": {Keys: []string{"\xa4"}}} {
+	for want, m := range map[string]Message{"Message.Topic": {Topic: "\xa4"}, "in Keys": {Keys: []string{"\xa4"}}} {
 		if _, err := EncodeMessage(m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one that names %s", err, want)
 		}

@@ -58,9 +58,16 @@ func appendInt(buf []byte, n protowire.Number, v int64) []byte {
 	return protowire.AppendVarint(buf, uint64(v))
 }
 
+// appendInstant writes the nearest instant that fits: when a message was made is
+// whatever its producer says, and none may keep a pipeline from going on.
 func appendInstant(buf []byte, n protowire.Number, t time.Time) []byte {
-	if t.IsZero() {
+	switch {
+	case t.IsZero():
 		return buf
+	case t.Before(firstInstant):
+		t = firstInstant
+	case t.After(lastInstant):
+		t = lastInstant
 	}
 	buf = protowire.AppendTag(buf, n, protowire.Fixed64Type)
 	return protowire.AppendFixed64(buf, uint64(t.UnixNano()))
@@ -91,17 +98,11 @@ func checkText(name, s string) error {
 	return fmt.Errorf("coders: %s is not valid UTF-8: %q", name, s)
 }
 
+// The instants that fit in nanoseconds since 1970: from 1677 to 2262.
 var (
 	firstInstant = time.Unix(0, math.MinInt64)
 	lastInstant  = time.Unix(0, math.MaxInt64)
 )
-
-func checkInstant(name string, t time.Time) error {
-	if t.IsZero() || !t.Before(firstInstant) && !t.After(lastInstant) {
-		return nil
-	}
-	return fmt.Errorf("coders: %s is out of range: %v", name, t)
-}
 
 // textBeforeBody copies what stands before the body into one string, of which
 // all text fields become parts: one allocation instead of one a field, and the

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/rocketmq-beam/rocketmq-beam/coders"
 	"github.com/rocketmq-beam/rocketmq-beam/internal/remoting"
@@ -61,7 +62,11 @@ func (c *recorder) record(m *remoting.Message) coders.Message {
 		Topic: m.Topic, Broker: m.Broker, QueueID: int32(m.QueueID), QueueOffset: m.QueueOffset, MessageID: c.offsetID(m),
 		Body: m.Body, BornTime: m.Born, StoreTime: m.Stored, BornHost: c.asText, ReconsumeTimes: int32(m.ReconsumeTimes),
 	}
-	for name, value := range m.Properties.All() {
+	properties := m.Properties
+	if !utf8.ValidString(string(properties)) { // a producer wrote other bytes: read as a Java client reads them
+		properties = remoting.Properties(strings.ToValidUTF8(string(properties), "\uFFFD"))
+	}
+	for name, value := range properties.All() {
 		switch name {
 		case remoting.PropertyKeys:
 			out.Keys = c.keysOf(value)

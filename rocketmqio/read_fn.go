@@ -132,7 +132,7 @@ func (fn *queueSource) emitWaiting(ctx context.Context, r *reader, rt *sdf.LockR
 		m := &messages[i]
 		if !rt.TryClaim(m.QueueOffset) {
 			some.refused(m.QueueOffset, end)
-			return false, nil
+			return false, claimError(r, rt)
 		}
 		some.skip(m.QueueOffset)
 		some.reached = m.QueueOffset + 1
@@ -150,10 +150,19 @@ func (fn *queueSource) emitWaiting(ctx context.Context, r *reader, rt *sdf.LockR
 	}
 	if reached > some.reached && !rt.TryClaim(reached-1) { // nothing wanted lay in between
 		some.refused(reached-1, end)
-		return false, nil
+		return false, claimError(r, rt)
 	}
 	some.skip(reached)
 	return len(messages) > 0, nil
+}
+
+// claimError is why a claim was refused, unless the range has ended or the runner has
+// taken its rest back. Beam does not look at it when the source says that it is done.
+func claimError(r *reader, rt *sdf.LockRTracker) error {
+	if err := rt.GetError(); err != nil {
+		return fmt.Errorf("rocketmqio.Read: queue %s: %w", r.queue, err)
+	}
+	return nil
 }
 
 // readSome is how a read went.

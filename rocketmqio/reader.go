@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -105,6 +106,7 @@ func (r *reader) run() {
 	var master int64
 	moves := 0
 	for r.awaitRoom() {
+		asked := time.Now()
 		result, err := r.session.client.Pull(r.ctx, remoting.PullRequest{
 			Queue: r.queue.remoting(), Group: r.session.cfg.Group, Offset: r.next(), Max: r.session.cfg.PullBatchSize,
 			Expression: r.session.cfg.expression(), Suspend: r.session.cfg.PullTimeout, BrokerID: master,
@@ -118,8 +120,12 @@ func (r *reader) run() {
 		switch {
 		case err == nil:
 			moves = 0
-			r.took(result)
 			pauses.Reset()
+			if r.took(result) || time.Since(asked) >= emptyPause {
+				continue
+			}
+			// Nothing, and at once, though it was to wait: else this would spin.
+			pause(r.ctx, nil, emptyPause)
 			continue
 		case remoting.ClassOf(err) == remoting.OffsetMoved && result != nil:
 			moves++
@@ -172,30 +178,55 @@ func (r *reader) awaitRoom() bool {
 	}
 }
 
-// took keeps what a pull brought.
-func (r *reader) took(p *remoting.PullResult) {
+// emptyPause is the least time between pulls that bring nothing.
+const emptyPause = 100 * time.Millisecond
+
+// took keeps what a pull brought, and says whether that leads further.
+func (r *reader) took(p *remoting.PullResult) (advanced bool) {
 	now := time.Now()
 	r.health.Answered(now)
 	r.mu.Lock()
 	if r.ended {
 		r.mu.Unlock()
-		return
+		return false
 	}
 	if r.waiting.count == 0 {
 		r.since = now
 	}
-	r.session.budget.take(len(p.Messages), r.waiting.add(p.Messages))
+	from := r.pulled
+	fresh, next := inOrder(p.Messages, from)
+	r.session.budget.take(len(fresh), r.waiting.add(fresh))
 	r.max = p.Max
-	advanced := p.Next > r.pulled
-	r.pulled = max(r.pulled, p.Next)
+	r.pulled = max(next, p.Next)
+	advanced = r.pulled > from
 	r.caughtUp = r.pulled >= p.Max
 	close(r.came)
 	r.came = make(chan struct{})
 	r.mu.Unlock()
-	r.session.stats.pulled.Add(int64(len(p.Messages)))
+	r.session.stats.pulled.Add(int64(len(fresh)))
 	if advanced {
 		r.session.announce()
 	}
+	if n := len(p.Messages) - len(fresh); n > 0 || p.Next < next {
+		r.session.log.Warn("a pull was answered with messages that were not asked for, or a next offset before its last message; they are passed over",
+			"queue", r.queue.String(), "asked for", from, "next", p.Next, "passed over", n)
+	}
+	return advanced
+}
+
+// inOrder leaves out messages before an offset and those that do not come after the
+// one before them, and says which offset is next: brokers do not answer so, but a
+// position that goes back cannot be claimed.
+func inOrder(messages []remoting.Message, from int64) (fresh []remoting.Message, next int64) {
+	next = from
+	fresh = slices.DeleteFunc(messages, func(m remoting.Message) bool {
+		if m.QueueOffset < next {
+			return true
+		}
+		next = m.QueueOffset + 1
+		return false
+	})
+	return fresh, next
 }
 
 // mostMoves is how often in a row a broker may call an offset illegal that it
