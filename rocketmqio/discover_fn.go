@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -195,12 +196,18 @@ func (c *readConfig) foundAll(known []string) bool {
 	if c.DiscoveryInterval == 0 || c.End.Mode == endLatest || c.End.Mode == endTimestamp {
 		return true
 	}
+	return c.End.Mode == endSpecific && len(c.notFound(known)) == 0
+}
+
+// notFound are the queues that have an end and are not known.
+func (c *readConfig) notFound(known []string) (missing []string) {
 	for q := range c.End.Offsets {
 		if !slices.Contains(known, q) {
-			return false
+			missing = append(missing, q)
 		}
 	}
-	return c.End.Mode == endSpecific
+	slices.Sort(missing)
+	return missing
 }
 
 // discoverOnceFn looks for queues once, for a bounded reading.
@@ -214,6 +221,14 @@ func (fn *discoverOnceFn) ProcessElement(ctx context.Context, _ []byte, emit fun
 		found, err := s.discover(ctx, discovery{First: true})
 		if err != nil {
 			return fmt.Errorf("rocketmqio.ReadBounded: looking for queues: %w", err)
+		}
+		var known []string
+		for _, a := range found {
+			known = append(known, a.Queue.String())
+		}
+		if missing := fn.Config.notFound(known); len(missing) > 0 {
+			return fmt.Errorf("rocketmqio.ReadBounded: ReadTo(AtSpecific) names %s, and there are only %s: check topic, broker and id of the queues",
+				strings.Join(missing, ", "), strings.Join(known, ", "))
 		}
 		for _, a := range found {
 			queuesCounter.Inc(ctx, 1)

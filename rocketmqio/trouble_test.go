@@ -5,8 +5,11 @@ package rocketmqio
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
 )
@@ -148,5 +151,19 @@ func TestTheFirstCommitOfAQuietQueueIsMadeUpFor(t *testing.T) {
 	publish(b, 0, 1, "m")
 	if err := r.wait(t); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A bounded reading looks for queues once: one that it is to end in and does not find
+// would look like an empty one.
+func TestABoundedReadingNamesQueuesThatAreNotThere(t *testing.T) {
+	b := startBroker(t, 1)
+	publish(b, 0, 5, "m")
+	p, s := beam.NewPipelineWithRoot()
+	beam.ParDo0(s, &collectFn{Test: t.Name()}, ReadBounded(s, b.NameServer(), testGroup, []string{testTopic}, quick(ReadFrom(Earliest()),
+		ReadTo(AtSpecific(map[Queue]int64{queueZero: 5, {testTopic, "broker-a", 77}: 5})))...))
+	newCollector(t)
+	if err := start(t, p).wait(t); err == nil || !strings.Contains(err.Error(), "77") || !strings.Contains(err.Error(), "AtSpecific") {
+		t.Errorf("got %v, want an error that names the queue", err)
 	}
 }
