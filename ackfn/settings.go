@@ -73,7 +73,8 @@ func TLS(t auth.TLS) Option {
 	return func(s *settings) error { s.TLS = t; return nil }
 }
 
-// RequestTimeout bounds each request, from 100 ms to 5 minutes. Default 3 s.
+// RequestTimeout bounds each request, from 100 ms to 5 minutes. Default 3 s. Opening
+// a session, before the first request of a route, may take 8 s more.
 func RequestTimeout(d time.Duration) Option {
 	return option.InRange("RequestTimeout", d, 100*time.Millisecond, 5*time.Minute, func(s *settings) { s.RequestTimeout = d })
 }
