@@ -116,7 +116,7 @@ func TestOutgoingMessagesAndResultsSurviveAShuffle(t *testing.T) {
 func TestDamagedAndForeignRecordsAreRefused(t *testing.T) {
 	data, _ := EncodeOutgoingMessage(full)
 	for n := range data {
-		if m, err := DecodeOutgoingMessage(data[:n]); err == nil && m.Equal(full) || err != nil && !errors.Is(err, coders.ErrMalformed) {
+		if m, err := DecodeOutgoingMessage(data[:n]); err == nil && m.Equal(full) && m.copied == full.copied || err != nil && !errors.Is(err, coders.ErrMalformed) {
 			t.Errorf("%d of %d bytes: %+v, %v", n, len(data), m, err)
 		}
 	}
@@ -153,7 +153,7 @@ func FuzzDecodeOutgoingMessage(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if same, err := DecodeOutgoingMessage(again); err != nil || !same.Equal(m) {
+		if same, err := DecodeOutgoingMessage(again); err != nil || !same.Equal(m) || same.copied != m.copied {
 			t.Fatalf("%+v came back as %+v, %v", m, same, err)
 		}
 	})
