@@ -84,7 +84,7 @@ func TestAMessageOfAnyTimeCanBeEncoded(t *testing.T) {
 		at   *timestamppb.Timestamp
 		year int
 	}{
-		"year 1": {year(1), 1677}, "1500": {year(1500), 1677}, "1700": {year(1700), 1700}, "2200": {year(2200), 2200},
+		"none": {year(1), 1}, "year 2": {year(2), 1677}, "1500": {year(1500), 1677}, "1700": {year(1700), 1700}, "2200": {year(2200), 2200},
 		"9999": {year(9999), 2262}, "2^60 s": {at(1 << 60), 2262}, "the last second": {at(math.MaxInt64), 2262},
 		"the first second": {at(math.MinInt64), 1677}, "far nanoseconds": {&timestamppb.Timestamp{Seconds: farthest, Nanos: math.MaxInt32}, 2262},
 		"far nanoseconds before": {&timestamppb.Timestamp{Seconds: -farthest, Nanos: math.MinInt32}, 1677},

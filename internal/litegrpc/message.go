@@ -94,6 +94,8 @@ func asTime(t *timestamppb.Timestamp) time.Time {
 		return time.Time{}
 	}
 	switch s := t.GetSeconds(); {
+	case t.AsTime().IsZero():
+		return time.Time{} // what producers in Go send who know none
 	case s < -farthest:
 		return time.Unix(-farthest, 0).UTC()
 	case s > farthest:
