@@ -55,7 +55,8 @@
 //
 // Two valves let a message through although the policy would defer it, and tell
 // so in the output Valve: from delivery attempt 16 on ([MaxDeliveryAttempt]), and
-// after 30 minutes of deferral altogether ([MaxTotalDelay]). Each deferral is
+// after 30 minutes of deferral altogether ([MaxTotalDelay]). They open for a
+// message that gets here within its lease only, see below. Each deferral is
 // capped besides ([MaxDelay]). The broker deletes a lite topic that got no
 // messages for its time to live, with what is deferred in it: keep the time to
 // live above MaxTotalDelay ([LiteTopicTTL] checks that).
@@ -64,8 +65,10 @@
 //
 // From receiving to acknowledging, the lease must last for the window, the
 // shuffle, and the work. A message whose lease has ended when it reaches
-// Throttle is left out, for it is delivered again already; if the counter expired
-// grows, receive with a longer invisible duration, or make windows shorter. The
+// Throttle, while the policy decides, or while the work that is fused with
+// Throttle is at those before it, is left out, for it is delivered again already,
+// whatever its attempt: no valve passes it, and if that happens at every delivery
+// it ends with the dead letters. If the counter expired grows, receive with a longer invisible duration, or make windows shorter. The
 // deferral should be longer than a window and the shuffle together, or the rest
 // of the batch is delivered again before it was decided about.
 //

@@ -52,7 +52,9 @@ func MaxInFlight(n int) Option {
 // MaxDeliveryAttempt is the delivery attempt from which on a message is not
 // deferred any more but let through by a valve. Keep it below the group's
 // retryMaxTimes (16 by default, that is 17 deliveries), beyond which the broker
-// puts a message with the dead letters. 1 to 10 000; default 16.
+// puts a message with the dead letters. A message whose lease has ended before it
+// was decided about does not pass at any attempt (see [PassExpired]); the Detail
+// of its [Deferral] says at which one it was. 1 to 10 000; default 16.
 func MaxDeliveryAttempt(n int) Option {
 	return option.InRange("MaxDeliveryAttempt", n, 1, 10_000, func(s *settings) { s.MaxDeliveryAttempt = n })
 }

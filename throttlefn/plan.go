@@ -6,6 +6,7 @@ package throttlefn
 import (
 	"cmp"
 	"container/heap"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -103,14 +104,18 @@ func (p *planner) plan(key string, msgs []coders.AckableMessage) plan {
 	at := Position{Key: key, Now: now}
 	var waiting queues
 	for m := range oldestFirst(msgs) {
-		if m.superseded || p.ended(m.AckableMessage, now) {
-			out.settled = append(out.settled, notHeld(m))
+		if m.superseded || p.ended(m.AckableMessage) {
+			out.settled = append(out.settled, p.notHeld(m))
 			continue
 		}
 		queue := p.queueOf(&waiting, &m.Handle, now)
 		v := Verdict{deferred: true} // with the one before it, not to overtake it
 		if !queue.blocked {
 			v = p.memory.decide(*m.AckableMessage, at)
+			if p.ended(m.AckableMessage) { // while the policy thought it over
+				out.settled = append(out.settled, p.notHeld(m))
+				continue
+			}
 		}
 		at.Index++
 		if !v.deferred {
@@ -135,17 +140,48 @@ func (p *planner) plan(key string, msgs []coders.AckableMessage) plan {
 	return out
 }
 
-// ended says whether the message's lease is over: the broker is delivering it
-// again, and its handle is worth nothing.
-func (p *planner) ended(m *coders.AckableMessage, now time.Time) bool {
-	until := m.Handle.InvisibleUntil
-	return !p.settings.PassExpired && !until.IsZero() && !now.Before(until)
+// handOn gives out what goes on, a message at a time: each may have to wait for
+// the policy's word on those behind it, and for the work on those before it.
+// What loses its lease meanwhile is settled instead.
+func (p *planner) handOn(out *plan, valve func(ValveEvent), passed func(coders.AckableMessage)) {
+	valved, msgs := out.valved, out.passed
+	out.valved, out.passed = nil, nil
+	for i := range valved {
+		m := &valved[i].Message
+		switch late := p.ended(m); {
+		case !late:
+			out.valved = append(out.valved, valved[i])
+			valve(valved[i])
+		case p.settings.DivertValve: // else it is among the passed as well
+			out.settled = append(out.settled, p.notHeld(entry{AckableMessage: m}))
+		}
+	}
+	for i := range msgs {
+		m := &msgs[i]
+		if p.ended(m) {
+			out.settled = append(out.settled, p.notHeld(entry{AckableMessage: m}))
+			continue
+		}
+		out.passed = append(out.passed, *m)
+		passed(*m)
+	}
 }
 
-func notHeld(m entry) Deferral {
+// ended says whether the message's lease is over: the broker is delivering it
+// again, and its handle is worth nothing.
+func (p *planner) ended(m *coders.AckableMessage) bool {
+	until := m.Handle.InvisibleUntil
+	return !p.settings.PassExpired && !until.IsZero() && !p.now().Before(until)
+}
+
+// notHeld settles a delivery that is of no use any more. No valve opens for it,
+// whatever its attempt: the next one is under way.
+func (p *planner) notHeld(m entry) Deferral {
 	d := Deferral{Handle: m.Handle, Outcome: ackfn.Expired, Detail: "the lease had ended when the message got here"}
 	if m.superseded {
 		d.Detail = "a later delivery of the message is in the same group"
+	} else if n := int(m.Handle.DeliveryAttempt); n >= p.settings.MaxDeliveryAttempt {
+		d.Detail += fmt.Sprintf(", at delivery attempt %d: from attempt %d on a valve would let it pass, but not without a lease; make leases longer or windows shorter", n, p.settings.MaxDeliveryAttempt)
 	}
 	return d
 }

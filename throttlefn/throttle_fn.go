@@ -76,21 +76,18 @@ func (f *throttleFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w b
 		p := planner{settings: f.Settings, memory: remembered, now: time.Now}
 		todo := p.plan(key, all(values))
 		f.requests.add(placed.Place{Pane: pane, Window: w, Time: t}, todo.deferrals)
-		for _, d := range todo.settled {
-			countOutcome(ctx, d.Outcome)
-			deferred(d)
-		}
-		for _, e := range todo.valved {
-			valve(e)
-		}
-		count(ctx, valvePassedCount, len(todo.valved))
-		count(ctx, passedCount, len(todo.passed))
-		for _, m := range todo.passed {
+		p.handOn(&todo, valve, func(m coders.AckableMessage) {
 			passed(m)
 			if f.Settings.AckPassed {
 				f.toAck = append(f.toAck, m.Handle)
 			}
+		})
+		for _, d := range todo.settled {
+			countOutcome(ctx, d.Outcome)
+			deferred(d)
 		}
+		count(ctx, valvePassedCount, len(todo.valved))
+		count(ctx, passedCount, len(todo.passed))
 		return f.report(ctx, remembered, deferred)
 	})
 }
