@@ -56,7 +56,12 @@
 // Two valves let a message through although the policy would defer it, and tell
 // so in the output Valve: from delivery attempt 16 on ([MaxDeliveryAttempt]), and
 // after 30 minutes of deferral altogether ([MaxTotalDelay]). They open for a
-// message that gets here within its lease only, see below. Each deferral is
+// message that gets here within its lease only, see below. The time is counted
+// for the 100 000 messages of a process that were deferred last; what it does not
+// know, after a restart or because there are more, it defers without suspend, so
+// that the attempts open the other valve. Attempts are those that the broker
+// tells: where a delivery mixes old and new messages of a lite topic, RocketMQ
+// 5.5.0 tells 1 for all of them, and counts on. Each deferral is
 // capped besides ([MaxDelay]). The broker deletes a lite topic that got no
 // messages for its time to live, with what is deferred in it: keep the time to
 // live above MaxTotalDelay ([LiteTopicTTL] checks that).
@@ -84,8 +89,9 @@
 //
 //	passed                 messages in the output Passed
 //	deferred               deferrals that the broker took
-//	deferred_unsuspended   of these, made without suspend because a message of
-//	                       the lite topic was in work, although Suspend is on
+//	deferred_unsuspended   of these, made without suspend although Suspend is on:
+//	                       a message of the lite topic was in work, or one may
+//	                       have been deferred before without being known here
 //	valve_passed           messages let through by a valve
 //	expired                leases that had ended, here or at the broker
 //	defer_failed           deferrals given up; the message comes back when its

@@ -66,9 +66,14 @@ func MaxDelay(d time.Duration) Option {
 }
 
 // MaxTotalDelay caps how long a message is deferred over all its deliveries;
-// then a valve lets it through. The count is kept in the process: a restart, or
-// a worker that sees the message for the first time, begins at zero, and the
-// valve of [MaxDeliveryAttempt] remains. 1 s to 30 days; default 30 minutes.
+// then a valve lets it through. The count is kept in the process, of the 100 000
+// messages deferred last: a restart, or a worker that sees the message for the
+// first time, begins at zero. There the valve of [MaxDeliveryAttempt] takes over:
+// messages that were delivered before and are not known here, and all messages
+// while more than 100 000 are being deferred, are deferred without suspend (see
+// [Suspend]), so that each deferral counts as an attempt. Such a message may be
+// deferred for longer than MaxTotalDelay, but not more than 15 times from then on
+// by default. 1 s to 30 days; default 30 minutes.
 func MaxTotalDelay(d time.Duration) Option {
 	return option.InRange("MaxTotalDelay", d, minDelay, 30*24*time.Hour, func(s *settings) { s.MaxTotalDelay = d })
 }
@@ -90,7 +95,8 @@ func LiteTopicTTL(d time.Duration) Option {
 // answered OK and do nothing: with work that takes longer than the deferral,
 // the lite topic would go round for ever. Therefore a deferral that ends before
 // the lease of a message of the same lite topic that has passed is made without
-// it, and counts as an attempt. See [WorkWithin].
+// it, and counts as an attempt. See [WorkWithin]. So are deferrals of messages of
+// which it is not known for how long they were deferred, see [MaxTotalDelay].
 func Suspend(on bool) Option {
 	return func(s *settings) error { s.Suspend = on; return nil }
 }

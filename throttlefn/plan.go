@@ -43,6 +43,7 @@ type held struct {
 	handle *coders.ReceiptHandle
 	asked  time.Duration // by the policy
 	most   time.Duration // by the valves
+	counts bool          // it must not be suspended, see spent
 }
 
 // queue is a lite topic's part of a group.
@@ -51,6 +52,7 @@ type queue struct {
 	alone    []held
 	blocked  bool          // a message was deferred, so those behind it are too
 	asked    time.Duration // for how long it is held by an earlier group
+	counts   bool          // that was not suspended because it had to count
 }
 
 func (q *queue) add(h held, alone bool) {
@@ -91,7 +93,7 @@ func (p *planner) queueOf(waiting *queues, h *coders.ReceiptHandle, now time.Tim
 	}
 	s := p.memory.lite(h)
 	if now.Before(s.heldUntil) && !h.InvisibleUntil.After(s.heldLease.Add(leaseSpread)) {
-		q.blocked, q.asked = true, s.heldUntil.Sub(now)
+		q.blocked, q.asked, q.counts = true, s.heldUntil.Sub(now), s.heldCounts
 	}
 	return q
 }
@@ -123,9 +125,10 @@ func (p *planner) plan(key string, msgs []coders.AckableMessage) plan {
 			at.Passed++
 			continue
 		}
-		open, detail, most := p.settings.valve(&m.Handle, p.memory.deferredFor(&m.Handle))
+		spent := p.memory.spentOn(&m.Handle, now)
+		open, detail, most := p.settings.valve(&m.Handle, spent.total)
 		if open == "" {
-			queue.add(held{handle: &m.Handle, asked: v.delay, most: most}, v.alone)
+			queue.add(held{handle: &m.Handle, asked: v.delay, most: most, counts: spent.counts}, v.alone)
 			continue
 		}
 		out.valved = append(out.valved, ValveEvent{Message: *m.AckableMessage, Reason: open, Detail: detail})
@@ -203,6 +206,10 @@ func (p *planner) pass(out *plan, m *coders.AckableMessage, now time.Time) {
 // goes on with a lite topic when its last un-acknowledged message is visible,
 // so different ones would have the same effect; and where it suspends the whole
 // lite topic, the request that came last would win.
+//
+// They are suspended only if the ledger accounts for all of them, so that every
+// deferral brings one valve or the other nearer: a suspend of one takes attempts
+// back from all.
 func (p *planner) deadlines(out []deferral, q *queue, now time.Time) []deferral {
 	for _, m := range q.alone {
 		until := apart(now.Add(clamp(m.asked, m.most)), m.handle.InvisibleUntil, now, now.Add(m.most))
@@ -211,17 +218,17 @@ func (p *planner) deadlines(out []deferral, q *queue, now time.Time) []deferral 
 	if len(q.together) == 0 {
 		return out
 	}
-	asked, most := q.asked, maxDelayLimit
+	asked, most, counts := q.asked, maxDelayLimit, q.counts || p.memory.isForgetful(now)
 	for _, m := range q.together {
-		asked, most = max(asked, m.asked), min(most, m.most)
+		asked, most, counts = max(asked, m.asked), min(most, m.most), counts || m.counts
 	}
 	until := now.Add(clamp(asked, most))
 	for _, m := range q.together {
 		until = apart(until, m.handle.InvisibleUntil, now, now.Add(most))
 	}
-	p.memory.isHeld(q.together[0].handle, until)
+	p.memory.isHeld(q.together[0].handle, until, counts)
 	for _, m := range q.together {
-		out = append(out, deferral{handle: *m.handle, asked: now, until: until, suspend: p.maySuspend(m.handle, until)})
+		out = append(out, deferral{handle: *m.handle, asked: now, until: until, suspend: !counts && p.maySuspend(m.handle, until)})
 	}
 	return out
 }

@@ -31,7 +31,7 @@ func newDesk(t *testing.T, p Policy, opts ...Option) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{t: t, now: noon}
-	d.planner = planner{settings: s, memory: newMemory(p), now: func() time.Time { return d.now }}
+	d.planner = planner{settings: s, memory: newMemory(p, s.MaxTotalDelay), now: func() time.Time { return d.now }}
 	return d
 }
 
@@ -154,16 +154,16 @@ func TestTheValveOfDeliveryAttempts(t *testing.T) {
 func TestTheValveOfTheTotalDelay(t *testing.T) {
 	d := newDesk(t, script{"a-1": Defer(30 * time.Second)})
 	m := message("a", 1, 0)
-	d.memory.wasDeferred(&m.Handle, 29*time.Minute+50*time.Second)
+	d.memory.wasDeferred(&m.Handle, 29*time.Minute+50*time.Second, noon)
 	p := d.plan("a", []coders.AckableMessage{m})
 	d.want(p, nil, map[string]time.Duration{"a-1": 10 * time.Second})
-	d.memory.wasDeferred(&m.Handle, 10*time.Second)
+	d.memory.wasDeferred(&m.Handle, 10*time.Second, noon)
 	p = d.plan("a", []coders.AckableMessage{m})
 	d.want(p, []string{"a-1"}, nil)
 	if len(p.valved) != 1 || p.valved[0].Reason != ReasonTotalDelay {
 		t.Errorf("valve %+v", p.valved)
 	}
-	if got := d.memory.deferredFor(&m.Handle); got != 0 {
+	if got := d.memory.spentOn(&m.Handle, noon).total; got != 0 {
 		t.Errorf("%v is still remembered of a message that passed", got)
 	}
 }
@@ -173,7 +173,7 @@ func TestTheValveOfTheTotalDelay(t *testing.T) {
 func TestDelaysAreCapped(t *testing.T) {
 	d := newDesk(t, script{"a-1": Defer(time.Hour), "b-1": Defer(time.Millisecond), "c-1": Defer(20 * time.Second)}, MaxDelay(5*time.Minute))
 	c2 := message("c", 2, 0)
-	d.memory.wasDeferred(&c2.Handle, 29*time.Minute+48*time.Second)
+	d.memory.wasDeferred(&c2.Handle, 29*time.Minute+48*time.Second, noon)
 	p := d.plan("k", []coders.AckableMessage{message("a", 1, 0), message("b", 1, 0), message("c", 1, 0), c2})
 	d.want(p, nil, map[string]time.Duration{"a-1": 5 * time.Minute, "b-1": time.Second, "c-1": 12 * time.Second, "c-2": 12 * time.Second})
 }
