@@ -14,7 +14,10 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
 	"github.com/rocketmq-beam/rocketmq-beam/integration/embedded"
 )
 
@@ -239,6 +242,42 @@ func TestCompressedAndDamagedBodies(t *testing.T) {
 	}
 	if r.counter("dropped_corrupt") == 0 {
 		t.Error("the damaged body was not counted")
+	}
+}
+
+// A delivery that nobody could settle is counted and not emitted: the others,
+// also those that came with it, are worked on and acked. One whose times are
+// far from ours is like any other.
+func TestADeliveryWithoutAHandleHoldsUpNobody(t *testing.T) {
+	b := startBroker(t)
+	c := newCollector(t)
+	deliver := func(id string, handle *string, at time.Time) *v2.ReceiveMessageResponse {
+		m := &v2.Message{
+			Topic: &v2.Resource{Name: testTopic}, Body: []byte(id),
+			SystemProperties: &v2.SystemProperties{
+				MessageId: id, ReceiptHandle: handle, LiteTopic: new("lite"), DeliveryAttempt: new(int32(1)),
+				BornTimestamp: timestamppb.New(at), StoreTimestamp: timestamppb.New(at), InvisibleDuration: &durationpb.Duration{Seconds: 1 << 60},
+			},
+		}
+		return &v2.ReceiveMessageResponse{Content: &v2.ReceiveMessageResponse_Message{Message: m}}
+	}
+	b.Control(embedded.ReceiveMessage, func(context.Context, *embedded.Request) embedded.Reaction {
+		return embedded.Answer(
+			deliver("far", new("handle"), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)),
+			deliver("odd", nil, time.Now()), deliver("old", new("handle"), time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC)))
+	})
+	p, s := beam.NewPipelineWithRoot()
+	msgs := Read(s, b.Endpoints(), testTopic, testGroup, ReadRequestTimeout(time.Second), ReadMaxRecords(2), ReadMaxDuration(30*time.Second))
+	beam.ParDo0(s, &discardFn{}, ackfn.Ack(s, beam.Reshuffle(s, beam.ParDo(s, &tapFn{Test: t.Name()}, msgs))))
+	r := start(t, p)
+	r.succeed(t)
+	for _, m := range c.all() {
+		if id := m.Handle.MessageID; id != "far" && id != "old" {
+			t.Errorf("%q was emitted", id)
+		}
+	}
+	if len(c.all()) != 2 || r.counter("dropped_corrupt") != 1 {
+		t.Errorf("%d messages emitted, %d counted as corrupt; want 2 and 1", len(c.all()), r.counter("dropped_corrupt"))
 	}
 }
 

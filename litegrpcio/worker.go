@@ -55,7 +55,7 @@ func (f *fetcher) take(batch litegrpc.Batch, err error) {
 	f.stats.received.Add(int64(len(batch.Messages)))
 	f.stats.corrupt.Add(int64(len(batch.Corrupt)))
 	for _, c := range batch.Corrupt {
-		f.log.Error("a body arrived damaged; the message comes back, and ends in the dead-letter queue if it stays so",
+		f.log.Error("a message arrived damaged; it comes back, and ends in the dead-letter queue if it stays so",
 			"message", c.Handle.String(), "error", c.Err)
 	}
 	if err != nil {

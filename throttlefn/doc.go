@@ -55,7 +55,13 @@
 //
 // Two valves let a message through although the policy would defer it, and tell
 // so in the output Valve: from delivery attempt 16 on ([MaxDeliveryAttempt]), and
-// after 30 minutes of deferral altogether ([MaxTotalDelay]). Each deferral is
+// after 30 minutes of deferral altogether ([MaxTotalDelay]). They open for a
+// message that gets here within its lease only, see below. The time is counted
+// for the 100 000 messages of a process that were deferred last; what it does not
+// know, after a restart or because there are more, it defers without suspend, so
+// that the attempts open the other valve. Attempts are those that the broker
+// tells: where a delivery mixes old and new messages of a lite topic, RocketMQ
+// 5.5.0 tells 1 for all of them, and counts on. Each deferral is
 // capped besides ([MaxDelay]). The broker deletes a lite topic that got no
 // messages for its time to live, with what is deferred in it: keep the time to
 // live above MaxTotalDelay ([LiteTopicTTL] checks that).
@@ -64,8 +70,10 @@
 //
 // From receiving to acknowledging, the lease must last for the window, the
 // shuffle, and the work. A message whose lease has ended when it reaches
-// Throttle is left out, for it is delivered again already; if the counter expired
-// grows, receive with a longer invisible duration, or make windows shorter. The
+// Throttle, while the policy decides, or while the work that is fused with
+// Throttle is at those before it, is left out, for it is delivered again already,
+// whatever its attempt: no valve passes it, and if that happens at every delivery
+// it ends with the dead letters. If the counter expired grows, receive with a longer invisible duration, or make windows shorter. The
 // deferral should be longer than a window and the shuffle together, or the rest
 // of the batch is delivered again before it was decided about.
 //
@@ -81,8 +89,9 @@
 //
 //	passed                 messages in the output Passed
 //	deferred               deferrals that the broker took
-//	deferred_unsuspended   of these, made without suspend because a message of
-//	                       the lite topic was in work, although Suspend is on
+//	deferred_unsuspended   of these, made without suspend although Suspend is on:
+//	                       a message of the lite topic was in work, or one may
+//	                       have been deferred before without being known here
 //	valve_passed           messages let through by a valve
 //	expired                leases that had ended, here or at the broker
 //	defer_failed           deferrals given up; the message comes back when its

@@ -15,13 +15,26 @@ import (
 
 // memory is what Throttle remembers from bundle to bundle: the state of the
 // policy, how long messages were deferred, and what lite topics are up to. It is shared by all bundles of a process with the same
-// configuration, and lost with the process.
+// configuration, and lost with the process (see look).
 type memory struct {
 	decide Decide
 
-	mu     sync.Mutex
-	ledger *recent[messageKey, time.Duration]
-	lites  *recent[liteKey, liteState]
+	// keep is how long after its last use an entry of the ledger may still be
+	// asked for.
+	keep time.Duration
+
+	mu             sync.Mutex
+	ledger         *recent[messageKey, spent]
+	lites          *recent[liteKey, liteState]
+	forgetfulUntil time.Time // see isForgetful
+	untold         bool      // nobody was told yet that it is
+}
+
+// spent is what the ledger knows of a message.
+type spent struct {
+	total  time.Duration // for how long it was deferred
+	seen   time.Time     // when the entry was last used
+	counts bool          // the total may be wrong: each deferral must count as an attempt
 }
 
 // liteState is what is known of a lite topic.
@@ -29,6 +42,8 @@ type liteState struct {
 	workUntil time.Time // until when a message that passed may be in work
 	heldUntil time.Time // until when messages are deferred
 	heldLease time.Time // when the lease of the delivery ends that was deferred
+
+	heldCounts bool // it must not be suspended, see spent
 }
 
 // messageKey tells messages apart over their deliveries.
@@ -38,17 +53,20 @@ type messageKey struct{ endpoints, namespace, group, topic, id string }
 type liteKey struct{ endpoints, namespace, group, topic, liteTopic string }
 
 // Bounds of the two, about 20 MB each when full. Beyond them what was used
-// longest ago is forgotten: a message's count begins anew, which the broker's
-// own count of attempts backs up.
+// longest ago is forgotten. See isForgetful for what that means.
 const (
 	ledgerKept = 100_000
 	litesKept  = 100_000
 )
 
-func newMemory(p Policy) *memory {
+// newMemory makes one for messages that are deferred for up to most altogether.
+// A message that was deferred is back after less than that; until it was read,
+// grouped and decided about as long again may pass.
+func newMemory(p Policy, most time.Duration) *memory {
 	return &memory{
 		decide: p.Start(),
-		ledger: newRecent[messageKey, time.Duration](ledgerKept),
+		keep:   2 * most,
+		ledger: newRecent[messageKey, spent](ledgerKept),
 		lites:  newRecent[liteKey, liteState](litesKept),
 	}
 }
@@ -73,7 +91,7 @@ func recall(ctx context.Context, s settings, e encodedPolicy) (*memory, *pool.Ho
 		if err != nil {
 			return nil, err
 		}
-		return newMemory(p), nil
+		return newMemory(p, s.MaxTotalDelay), nil
 	})
 }
 
@@ -85,24 +103,72 @@ func liteKeyOf(h *coders.ReceiptHandle) liteKey {
 	return liteKey{h.Endpoints, h.Namespace, h.ConsumerGroup, h.Topic, h.LiteTopic}
 }
 
-// deferredFor is how long the message was deferred altogether.
-func (m *memory) deferredFor(h *coders.ReceiptHandle) time.Duration {
+// spentOn is what is known of a message that the policy would defer.
+func (m *memory) spentOn(h *coders.ReceiptHandle, now time.Time) spent {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	total, _ := m.ledger.get(messageKeyOf(h))
-	return total
+	e, known := m.look(h)
+	if known || e.counts {
+		m.enter(h, known, e, now)
+	}
+	return e
 }
 
 // wasDeferred adds to that.
-func (m *memory) wasDeferred(h *coders.ReceiptHandle, d time.Duration) {
+func (m *memory) wasDeferred(h *coders.ReceiptHandle, d time.Duration, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	total, known := m.ledger.get(messageKeyOf(h))
+	e, known := m.look(h)
+	e.total += d
+	m.enter(h, known, e, now)
+}
+
+// look finds a message in the ledger. What was delivered before and is not there
+// may have been deferred any number of times: by this process before it was
+// restarted, in a bundle that failed, by another worker, or before it was
+// forgotten. From now on the broker must count.
+func (m *memory) look(h *coders.ReceiptHandle) (e spent, known bool) {
+	e, known = m.ledger.get(messageKeyOf(h))
+	if !known {
+		e.counts = h.DeliveryAttempt > 1
+	}
+	return e, known
+}
+
+func (m *memory) enter(h *coders.ReceiptHandle, known bool, e spent, now time.Time) {
 	key := messageKeyOf(h)
 	if !known { // a handle's strings share the memory of its whole record
 		key = messageKey{strings.Clone(key.endpoints), strings.Clone(key.namespace), strings.Clone(key.group), strings.Clone(key.topic), strings.Clone(key.id)}
 	}
-	m.ledger.put(key, total+d)
+	e.seen = now
+	old, full := m.ledger.put(key, e)
+	if !full || now.Sub(old.seen) >= m.keep {
+		return
+	}
+	m.untold = m.untold || !now.Before(m.forgetfulUntil)
+	m.forgetfulUntil = now.Add(m.keep)
+}
+
+// becameForgetful says, once, that isForgetful has become true.
+func (m *memory) becameForgetful() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	was := m.untold
+	m.untold = false
+	return was
+}
+
+// isForgetful says whether the ledger lately had to forget messages that may
+// come again. There are more of them then than it holds, each may be forgotten
+// before it is back, and the valve of the total delay never opens for it. So no
+// deferral may be suspended then, and the broker's count of attempts opens the
+// other valve. It stays so for long enough after the last that was forgotten to
+// let the total delay of what is still being deferred run out: whichever of the
+// two goes on, one valve opens.
+func (m *memory) isForgetful(now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return now.Before(m.forgetfulUntil)
 }
 
 // hasPassed forgets what the message was deferred for and remembers that its
@@ -120,10 +186,10 @@ func (m *memory) hasPassed(h *coders.ReceiptHandle, until time.Time) {
 
 // isHeld remembers that what was delivered of h's lite topic together with h is
 // deferred until then.
-func (m *memory) isHeld(h *coders.ReceiptHandle, until time.Time) {
+func (m *memory) isHeld(h *coders.ReceiptHandle, until time.Time, counts bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.changeLite(h, func(s *liteState) { s.heldUntil, s.heldLease = until, h.InvisibleUntil })
+	m.changeLite(h, func(s *liteState) { s.heldUntil, s.heldLease, s.heldCounts = until, h.InvisibleUntil, counts })
 }
 
 func (m *memory) changeLite(h *coders.ReceiptHandle, change func(*liteState)) {

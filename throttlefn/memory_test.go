@@ -85,16 +85,16 @@ func TestRecentAgreesWithAModel(t *testing.T) {
 }
 
 func TestTheMemoryStaysBoundedAndIsSafeForConcurrentUse(t *testing.T) {
-	m := newMemory(Quota{PerWindow: 1, Defer: time.Second})
+	m := newMemory(Quota{PerWindow: 1, Defer: time.Second}, time.Minute)
 	m.ledger.most, m.lites.most = 50, 50
 	var wg sync.WaitGroup
 	for worker := range 4 {
 		wg.Go(func() {
 			for i := range 500 {
 				msg := message(fmt.Sprint("lite", worker, i), int64(i), 0)
-				m.wasDeferred(&msg.Handle, time.Second)
-				m.isHeld(&msg.Handle, noon)
-				m.deferredFor(&msg.Handle)
+				m.wasDeferred(&msg.Handle, time.Second, noon)
+				m.isHeld(&msg.Handle, noon, false)
+				m.spentOn(&msg.Handle, noon)
 				if i%3 == 0 {
 					m.hasPassed(&msg.Handle, noon)
 				}

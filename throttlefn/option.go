@@ -52,7 +52,9 @@ func MaxInFlight(n int) Option {
 // MaxDeliveryAttempt is the delivery attempt from which on a message is not
 // deferred any more but let through by a valve. Keep it below the group's
 // retryMaxTimes (16 by default, that is 17 deliveries), beyond which the broker
-// puts a message with the dead letters. 1 to 10 000; default 16.
+// puts a message with the dead letters. A message whose lease has ended before it
+// was decided about does not pass at any attempt (see [PassExpired]); the Detail
+// of its [Deferral] says at which one it was. 1 to 10 000; default 16.
 func MaxDeliveryAttempt(n int) Option {
 	return option.InRange("MaxDeliveryAttempt", n, 1, 10_000, func(s *settings) { s.MaxDeliveryAttempt = n })
 }
@@ -64,9 +66,14 @@ func MaxDelay(d time.Duration) Option {
 }
 
 // MaxTotalDelay caps how long a message is deferred over all its deliveries;
-// then a valve lets it through. The count is kept in the process: a restart, or
-// a worker that sees the message for the first time, begins at zero, and the
-// valve of [MaxDeliveryAttempt] remains. 1 s to 30 days; default 30 minutes.
+// then a valve lets it through. The count is kept in the process, of the 100 000
+// messages deferred last: a restart, or a worker that sees the message for the
+// first time, begins at zero. There the valve of [MaxDeliveryAttempt] takes over:
+// messages that were delivered before and are not known here, and all messages
+// while more than 100 000 are being deferred, are deferred without suspend (see
+// [Suspend]), so that each deferral counts as an attempt. Such a message may be
+// deferred for longer than MaxTotalDelay, but not more than 15 times from then on
+// by default. 1 s to 30 days; default 30 minutes.
 func MaxTotalDelay(d time.Duration) Option {
 	return option.InRange("MaxTotalDelay", d, minDelay, 30*24*time.Hour, func(s *settings) { s.MaxTotalDelay = d })
 }
@@ -88,7 +95,8 @@ func LiteTopicTTL(d time.Duration) Option {
 // answered OK and do nothing: with work that takes longer than the deferral,
 // the lite topic would go round for ever. Therefore a deferral that ends before
 // the lease of a message of the same lite topic that has passed is made without
-// it, and counts as an attempt. See [WorkWithin].
+// it, and counts as an attempt. See [WorkWithin]. So are deferrals of messages of
+// which it is not known for how long they were deferred, see [MaxTotalDelay].
 func Suspend(on bool) Option {
 	return func(s *settings) error { s.Suspend = on; return nil }
 }

@@ -6,6 +6,7 @@ package throttlefn
 import (
 	"cmp"
 	"container/heap"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -42,6 +43,7 @@ type held struct {
 	handle *coders.ReceiptHandle
 	asked  time.Duration // by the policy
 	most   time.Duration // by the valves
+	counts bool          // it must not be suspended, see spent
 }
 
 // queue is a lite topic's part of a group.
@@ -50,6 +52,7 @@ type queue struct {
 	alone    []held
 	blocked  bool          // a message was deferred, so those behind it are too
 	asked    time.Duration // for how long it is held by an earlier group
+	counts   bool          // that was not suspended because it had to count
 }
 
 func (q *queue) add(h held, alone bool) {
@@ -90,7 +93,7 @@ func (p *planner) queueOf(waiting *queues, h *coders.ReceiptHandle, now time.Tim
 	}
 	s := p.memory.lite(h)
 	if now.Before(s.heldUntil) && !h.InvisibleUntil.After(s.heldLease.Add(leaseSpread)) {
-		q.blocked, q.asked = true, s.heldUntil.Sub(now)
+		q.blocked, q.asked, q.counts = true, s.heldUntil.Sub(now), s.heldCounts
 	}
 	return q
 }
@@ -103,14 +106,18 @@ func (p *planner) plan(key string, msgs []coders.AckableMessage) plan {
 	at := Position{Key: key, Now: now}
 	var waiting queues
 	for m := range oldestFirst(msgs) {
-		if m.superseded || p.ended(m.AckableMessage, now) {
-			out.settled = append(out.settled, notHeld(m))
+		if m.superseded || p.ended(m.AckableMessage) {
+			out.settled = append(out.settled, p.notHeld(m))
 			continue
 		}
 		queue := p.queueOf(&waiting, &m.Handle, now)
 		v := Verdict{deferred: true} // with the one before it, not to overtake it
 		if !queue.blocked {
 			v = p.memory.decide(*m.AckableMessage, at)
+			if p.ended(m.AckableMessage) { // while the policy thought it over
+				out.settled = append(out.settled, p.notHeld(m))
+				continue
+			}
 		}
 		at.Index++
 		if !v.deferred {
@@ -118,9 +125,10 @@ func (p *planner) plan(key string, msgs []coders.AckableMessage) plan {
 			at.Passed++
 			continue
 		}
-		open, detail, most := p.settings.valve(&m.Handle, p.memory.deferredFor(&m.Handle))
+		spent := p.memory.spentOn(&m.Handle, now)
+		open, detail, most := p.settings.valve(&m.Handle, spent.total)
 		if open == "" {
-			queue.add(held{handle: &m.Handle, asked: v.delay, most: most}, v.alone)
+			queue.add(held{handle: &m.Handle, asked: v.delay, most: most, counts: spent.counts}, v.alone)
 			continue
 		}
 		out.valved = append(out.valved, ValveEvent{Message: *m.AckableMessage, Reason: open, Detail: detail})
@@ -135,17 +143,48 @@ func (p *planner) plan(key string, msgs []coders.AckableMessage) plan {
 	return out
 }
 
-// ended says whether the message's lease is over: the broker is delivering it
-// again, and its handle is worth nothing.
-func (p *planner) ended(m *coders.AckableMessage, now time.Time) bool {
-	until := m.Handle.InvisibleUntil
-	return !p.settings.PassExpired && !until.IsZero() && !now.Before(until)
+// handOn gives out what goes on, a message at a time: each may have to wait for
+// the policy's word on those behind it, and for the work on those before it.
+// What loses its lease meanwhile is settled instead.
+func (p *planner) handOn(out *plan, valve func(ValveEvent), passed func(coders.AckableMessage)) {
+	valved, msgs := out.valved, out.passed
+	out.valved, out.passed = nil, nil
+	for i := range valved {
+		m := &valved[i].Message
+		switch late := p.ended(m); {
+		case !late:
+			out.valved = append(out.valved, valved[i])
+			valve(valved[i])
+		case p.settings.DivertValve: // else it is among the passed as well
+			out.settled = append(out.settled, p.notHeld(entry{AckableMessage: m}))
+		}
+	}
+	for i := range msgs {
+		m := &msgs[i]
+		if p.ended(m) {
+			out.settled = append(out.settled, p.notHeld(entry{AckableMessage: m}))
+			continue
+		}
+		out.passed = append(out.passed, *m)
+		passed(*m)
+	}
 }
 
-func notHeld(m entry) Deferral {
+// ended says whether the message's lease is over: the broker is delivering it
+// again, and its handle is worth nothing.
+func (p *planner) ended(m *coders.AckableMessage) bool {
+	until := m.Handle.InvisibleUntil
+	return !p.settings.PassExpired && !until.IsZero() && !p.now().Before(until)
+}
+
+// notHeld settles a delivery that is of no use any more. No valve opens for it,
+// whatever its attempt: the next one is under way.
+func (p *planner) notHeld(m entry) Deferral {
 	d := Deferral{Handle: m.Handle, Outcome: ackfn.Expired, Detail: "the lease had ended when the message got here"}
 	if m.superseded {
 		d.Detail = "a later delivery of the message is in the same group"
+	} else if n := int(m.Handle.DeliveryAttempt); n >= p.settings.MaxDeliveryAttempt {
+		d.Detail += fmt.Sprintf(", at delivery attempt %d: from attempt %d on a valve would let it pass, but not without a lease; make leases longer or windows shorter", n, p.settings.MaxDeliveryAttempt)
 	}
 	return d
 }
@@ -167,6 +206,10 @@ func (p *planner) pass(out *plan, m *coders.AckableMessage, now time.Time) {
 // goes on with a lite topic when its last un-acknowledged message is visible,
 // so different ones would have the same effect; and where it suspends the whole
 // lite topic, the request that came last would win.
+//
+// They are suspended only if the ledger accounts for all of them, so that every
+// deferral brings one valve or the other nearer: a suspend of one takes attempts
+// back from all.
 func (p *planner) deadlines(out []deferral, q *queue, now time.Time) []deferral {
 	for _, m := range q.alone {
 		until := apart(now.Add(clamp(m.asked, m.most)), m.handle.InvisibleUntil, now, now.Add(m.most))
@@ -175,17 +218,17 @@ func (p *planner) deadlines(out []deferral, q *queue, now time.Time) []deferral 
 	if len(q.together) == 0 {
 		return out
 	}
-	asked, most := q.asked, maxDelayLimit
+	asked, most, counts := q.asked, maxDelayLimit, q.counts || p.memory.isForgetful(now)
 	for _, m := range q.together {
-		asked, most = max(asked, m.asked), min(most, m.most)
+		asked, most, counts = max(asked, m.asked), min(most, m.most), counts || m.counts
 	}
 	until := now.Add(clamp(asked, most))
 	for _, m := range q.together {
 		until = apart(until, m.handle.InvisibleUntil, now, now.Add(most))
 	}
-	p.memory.isHeld(q.together[0].handle, until)
+	p.memory.isHeld(q.together[0].handle, until, counts)
 	for _, m := range q.together {
-		out = append(out, deferral{handle: *m.handle, asked: now, until: until, suspend: p.maySuspend(m.handle, until)})
+		out = append(out, deferral{handle: *m.handle, asked: now, until: until, suspend: !counts && p.maySuspend(m.handle, until)})
 	}
 	return out
 }

@@ -5,6 +5,7 @@ package throttlefn
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ func newDesk(t *testing.T, p Policy, opts ...Option) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{t: t, now: noon}
-	d.planner = planner{settings: s, memory: newMemory(p), now: func() time.Time { return d.now }}
+	d.planner = planner{settings: s, memory: newMemory(p, s.MaxTotalDelay), now: func() time.Time { return d.now }}
 	return d
 }
 
@@ -153,16 +154,16 @@ func TestTheValveOfDeliveryAttempts(t *testing.T) {
 func TestTheValveOfTheTotalDelay(t *testing.T) {
 	d := newDesk(t, script{"a-1": Defer(30 * time.Second)})
 	m := message("a", 1, 0)
-	d.memory.wasDeferred(&m.Handle, 29*time.Minute+50*time.Second)
+	d.memory.wasDeferred(&m.Handle, 29*time.Minute+50*time.Second, noon)
 	p := d.plan("a", []coders.AckableMessage{m})
 	d.want(p, nil, map[string]time.Duration{"a-1": 10 * time.Second})
-	d.memory.wasDeferred(&m.Handle, 10*time.Second)
+	d.memory.wasDeferred(&m.Handle, 10*time.Second, noon)
 	p = d.plan("a", []coders.AckableMessage{m})
 	d.want(p, []string{"a-1"}, nil)
 	if len(p.valved) != 1 || p.valved[0].Reason != ReasonTotalDelay {
 		t.Errorf("valve %+v", p.valved)
 	}
-	if got := d.memory.deferredFor(&m.Handle); got != 0 {
+	if got := d.memory.spentOn(&m.Handle, noon).total; got != 0 {
 		t.Errorf("%v is still remembered of a message that passed", got)
 	}
 }
@@ -172,7 +173,7 @@ func TestTheValveOfTheTotalDelay(t *testing.T) {
 func TestDelaysAreCapped(t *testing.T) {
 	d := newDesk(t, script{"a-1": Defer(time.Hour), "b-1": Defer(time.Millisecond), "c-1": Defer(20 * time.Second)}, MaxDelay(5*time.Minute))
 	c2 := message("c", 2, 0)
-	d.memory.wasDeferred(&c2.Handle, 29*time.Minute+48*time.Second)
+	d.memory.wasDeferred(&c2.Handle, 29*time.Minute+48*time.Second, noon)
 	p := d.plan("k", []coders.AckableMessage{message("a", 1, 0), message("b", 1, 0), message("c", 1, 0), c2})
 	d.want(p, nil, map[string]time.Duration{"a-1": 5 * time.Minute, "b-1": time.Second, "c-1": 12 * time.Second, "c-2": 12 * time.Second})
 }
@@ -249,6 +250,87 @@ func TestAMessageWithoutALeaseIsLeftOut(t *testing.T) {
 	}
 	d = newDesk(t, Quota{PerWindow: 1, Defer: 20 * time.Second}, PassExpired(true))
 	d.want(d.plan("a", []coders.AckableMessage{old}), []string{"a-1"}, nil)
+}
+
+// slow is a policy that takes its time over each message, by the desk's clock.
+type slow struct {
+	takes time.Duration
+	desk  *desk
+	says  Verdict
+}
+
+func (s *slow) Start() Decide {
+	return func(coders.AckableMessage, Position) Verdict {
+		s.desk.now = s.desk.now.Add(s.takes)
+		return s.says
+	}
+}
+
+// A lease may end while the policy decides, about this message or the ones
+// behind it: then the message is being delivered again, and neither passes nor
+// is deferred.
+func TestALeaseMayEndWhileThePolicyDecides(t *testing.T) {
+	for name, says := range map[string]Verdict{"passes": Pass(), "defers": Defer(20 * time.Second)} {
+		policy := &slow{takes: 10 * time.Second, says: says}
+		d := newDesk(t, policy)
+		policy.desk = d
+		var msgs []coders.AckableMessage
+		for i := range 10 {
+			msgs = append(msgs, message(fmt.Sprint("lite-", i), 1, 100-i))
+		}
+		p := d.plan("k", msgs) // a minute of lease: five are decided about in time
+		if got := len(p.passed) + len(p.deferrals); got != 5 || len(p.settled) != 5 {
+			t.Errorf("a policy that %s: %d passed and deferred, %d settled; want 5 and 5", name, got, len(p.settled))
+		}
+		d.handOn(&p, func(ValveEvent) {}, func(m coders.AckableMessage) { t.Errorf("%s went on without a lease", m.Handle.MessageID) })
+		if want := 10 - len(p.deferrals); len(p.settled) != want || len(p.passed) != 0 {
+			t.Errorf("a policy that %s: %d passed, %d settled; want 0 and %d", name, len(p.passed), len(p.settled), want)
+		}
+	}
+}
+
+// What passes is worked on one after another: the lease of the last may end
+// while the first is in work.
+func TestALeaseMayEndWhileThoseBeforeItAreInWork(t *testing.T) {
+	for _, divert := range []bool{false, true} {
+		d := newDesk(t, script{"a-1": Defer(20 * time.Second), "b-1": Defer(20 * time.Second)}, DivertValve(divert))
+		msgs := []coders.AckableMessage{message("a", 1, 9), message("b", 1, 8), message("c", 1, 7), message("d", 1, 6)}
+		msgs[0].Handle.DeliveryAttempt, msgs[1].Handle.DeliveryAttempt = 16, 16
+		p := d.plan("k", msgs)
+		var got []string
+		work := func(m coders.AckableMessage) {
+			got = append(got, m.Handle.MessageID)
+			d.now = d.now.Add(time.Minute)
+		}
+		valve := func(e ValveEvent) {
+			if divert {
+				work(e.Message)
+			}
+		}
+		d.handOn(&p, valve, work)
+		if diff := cmp.Diff([]string{"a-1"}, got); diff != "" {
+			t.Errorf("divert %v: worked on (-want +got):\n%s", divert, diff)
+		}
+		if len(p.settled) != 3 || p.settled[0].Outcome != ackfn.Expired || len(p.passed)+len(p.valved) != map[bool]int{false: 3, true: 1}[divert] {
+			t.Errorf("divert %v: settled %d, passed %d, valved %d", divert, len(p.settled), len(p.passed), len(p.valved))
+		}
+	}
+}
+
+// No valve opens without a lease; what the message is told with says so.
+func TestAMessageAtTheLastAttemptWithoutALeaseSaysSo(t *testing.T) {
+	for attempt, says := range map[int32]bool{15: false, 16: true, 17: true} {
+		d := newDesk(t, Quota{PerWindow: 1, Defer: 20 * time.Second})
+		m := message("a", 1, 0)
+		m.Handle.DeliveryAttempt, m.Handle.InvisibleUntil = attempt, noon
+		p := d.plan("a", []coders.AckableMessage{m})
+		if len(p.settled) != 1 || len(p.valved)+len(p.passed) != 0 {
+			t.Fatalf("attempt %d: settled %d, valved %d, passed %d", attempt, len(p.settled), len(p.valved), len(p.passed))
+		}
+		if got := strings.Contains(p.settled[0].Detail, fmt.Sprintf("at delivery attempt %d", attempt)); got != says {
+			t.Errorf("attempt %d: %q", attempt, p.settled[0].Detail)
+		}
+	}
 }
 
 // Y37, Y01: of two deliveries of a message in one group the later one counts.

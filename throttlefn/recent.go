@@ -31,18 +31,20 @@ func (r *recent[K, V]) get(key K) (value V, ok bool) {
 	return e.Value.(*recentEntry[K, V]).value, true
 }
 
-func (r *recent[K, V]) put(key K, value V) {
+// put returns the value that had to make room, if one had to.
+func (r *recent[K, V]) put(key K, value V) (forgotten V, full bool) {
 	if e, ok := r.entries[key]; ok {
 		e.Value.(*recentEntry[K, V]).value = value
 		r.order.MoveToFront(e)
-		return
+		return forgotten, false
 	}
 	r.entries[key] = r.order.PushFront(&recentEntry[K, V]{key, value})
-	if len(r.entries) > r.most {
-		last := r.order.Back()
-		r.order.Remove(last)
-		delete(r.entries, last.Value.(*recentEntry[K, V]).key)
+	if len(r.entries) <= r.most {
+		return forgotten, false
 	}
+	last := r.order.Remove(r.order.Back()).(*recentEntry[K, V])
+	delete(r.entries, last.key)
+	return last.value, true
 }
 
 func (r *recent[K, V]) remove(key K) {

@@ -33,7 +33,8 @@ type Deferral struct {
 	// or [ackfn.Failed] if the request failed twice. In the last three cases
 	// the message is delivered again when its lease ends, without the delay.
 	Outcome ackfn.Outcome
-	// Detail says why, unless the outcome is Deferred.
+	// Detail says why, unless the outcome is Deferred. Of a message that
+	// [MaxDeliveryAttempt] would let pass, had its lease not ended, it says so.
 	Detail string
 
 	// place is set on the way from the DoFn to its emitter only.
@@ -46,7 +47,7 @@ func (d Deferral) Equal(o Deferral) bool {
 }
 
 // ValveEvent is a message that a valve let through although the policy would
-// have deferred it.
+// have deferred it. There is none for a message whose lease had ended.
 type ValveEvent struct {
 	// Message is un-acknowledged, unless AckPassed is on and DivertValve off.
 	Message coders.AckableMessage

@@ -22,7 +22,7 @@ type Outputs struct {
 	Deferred beam.PCollection
 	// Valve holds a [ValveEvent] for each message that the policy would have
 	// deferred, but a valve let through. Unless [DivertValve] is on they are in
-	// Passed as well.
+	// Passed as well, or in Deferred if the lease ended in between.
 	Valve beam.PCollection
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/rocketmq-beam/rocketmq-beam/ackfn"
@@ -76,21 +77,18 @@ func (f *throttleFn) ProcessElement(ctx context.Context, pane beam.PaneInfo, w b
 		p := planner{settings: f.Settings, memory: remembered, now: time.Now}
 		todo := p.plan(key, all(values))
 		f.requests.add(placed.Place{Pane: pane, Window: w, Time: t}, todo.deferrals)
-		for _, d := range todo.settled {
-			countOutcome(ctx, d.Outcome)
-			deferred(d)
-		}
-		for _, e := range todo.valved {
-			valve(e)
-		}
-		count(ctx, valvePassedCount, len(todo.valved))
-		count(ctx, passedCount, len(todo.passed))
-		for _, m := range todo.passed {
+		p.handOn(&todo, valve, func(m coders.AckableMessage) {
 			passed(m)
 			if f.Settings.AckPassed {
 				f.toAck = append(f.toAck, m.Handle)
 			}
+		})
+		for _, d := range todo.settled {
+			countOutcome(ctx, d.Outcome)
+			deferred(d)
 		}
+		count(ctx, valvePassedCount, len(todo.valved))
+		count(ctx, passedCount, len(todo.passed))
 		return f.report(ctx, remembered, deferred)
 	})
 }
@@ -135,13 +133,17 @@ func (f *throttleFn) report(ctx context.Context, m *memory, emit emitDeferral) e
 		d := Deferral{Handle: a.result.Handle, Outcome: a.result.Outcome, Detail: a.result.Detail, place: &a.place}
 		if d.Outcome == ackfn.Deferred {
 			d.Delay = a.delay
-			m.wasDeferred(&a.handle, a.until.Sub(a.asked))
+			m.wasDeferred(&a.handle, a.until.Sub(a.asked), time.Now())
 			delayMs.Update(ctx, d.Delay.Milliseconds())
 			if f.Settings.Suspend && !a.suspend {
 				unsuspendedCount.Inc(ctx, 1)
 			}
 		}
 		emit(d)
+	}
+	if m.becameForgetful() {
+		log.Warnf(ctx, "throttlefn.Throttle: more than %d messages are being deferred, which is more than are remembered: MaxTotalDelay(%v) does not hold for all of them. Deferrals are made without suspend until there are fewer, so that MaxDeliveryAttempt(%d) does",
+			ledgerKept, f.Settings.MaxTotalDelay, f.Settings.MaxDeliveryAttempt)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -31,9 +32,13 @@ import (
 const maxBody = 128 << 20
 
 // fillMessage copies what the proxy sent into out. It fails if the body is not
-// the one that the producer sent.
+// the one that the producer sent, or if what is needed to settle the message is
+// missing.
 func fillMessage(out *coders.AckableMessage, m *v2.Message) error {
 	p := m.GetSystemProperties()
+	if err := checkHandle(p); err != nil {
+		return err
+	}
 	out.Keys, out.Tag, out.Properties = p.GetKeys(), p.GetTag(), userProperties(m)
 	out.BornTime, out.StoreTime = asTime(p.GetBornTimestamp()), asTime(p.GetStoreTimestamp())
 	out.BornHost, out.QueueOffset = p.GetBornHost(), p.GetQueueOffset()
@@ -49,6 +54,21 @@ func fillMessage(out *coders.AckableMessage, m *v2.Message) error {
 	return err
 }
 
+// checkHandle looks for that without which nobody could acknowledge or defer
+// the message: it would fail the work far from here, and all that shares its
+// bundle with it.
+func checkHandle(p *v2.SystemProperties) error {
+	switch {
+	case p == nil:
+		return errors.New("it came without system properties")
+	case p.GetReceiptHandle() == "":
+		return errors.New("it came without a receipt handle")
+	case p.GetLiteTopic() == "":
+		return errors.New("it came without the name of its lite topic")
+	}
+	return nil
+}
+
 // dispatchProperty is the broker's own, which the proxy passes on with the
 // user's.
 const dispatchProperty = "INNER_MULTI_DISPATCH"
@@ -62,9 +82,24 @@ func userProperties(m *v2.Message) map[string]string {
 	return properties
 }
 
+// farthest is how many whole seconds before and after 1970 records hold, which
+// count nanoseconds; a little less, for the nanoseconds beside the seconds.
+const farthest = math.MaxInt64/int64(time.Second) - 10
+
+// asTime reads an instant. A producer writes into its messages what it likes,
+// and a wrong clock is no reason to refuse them: what records cannot hold (years
+// before 1678 and after 2262) becomes the nearest instant that they can.
 func asTime(t *timestamppb.Timestamp) time.Time {
 	if t == nil {
 		return time.Time{}
+	}
+	switch s := t.GetSeconds(); {
+	case t.AsTime().IsZero():
+		return time.Time{} // what producers in Go send who know none
+	case s < -farthest:
+		return time.Unix(-farthest, 0).UTC()
+	case s > farthest:
+		return time.Unix(farthest, 0).UTC()
 	}
 	return t.AsTime()
 }

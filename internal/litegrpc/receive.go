@@ -30,7 +30,8 @@ type Batch struct {
 	// deferred, or it comes back.
 	Messages []coders.AckableMessage
 	// Corrupt are deliveries whose body did not match its checksum or could not
-	// be decompressed. Nothing was done about them: they come back.
+	// be decompressed, and those without a receipt handle or lite topic. Nothing
+	// was done about them: they come back.
 	Corrupt []Corrupt
 }
 
@@ -135,8 +136,8 @@ func (c *Consumer) take(batch *Batch, m *v2.Message, until time.Time) {
 
 func (c *Consumer) handleOf(m *v2.Message, until time.Time) coders.ReceiptHandle {
 	p := m.GetSystemProperties()
-	if d := p.GetInvisibleDuration().AsDuration(); d > 0 {
-		until = time.Now().Add(d) // what was granted, where the proxy says it
+	if d := p.GetInvisibleDuration().AsDuration(); d > 0 && d <= MaxInvisibleDuration {
+		until = time.Now().Add(d) // what was granted, where the proxy says it; no broker grants more
 	}
 	return coders.ReceiptHandle{
 		Endpoints: c.endpoints, Namespace: c.cfg.Namespace, ConsumerGroup: c.cfg.Group,
