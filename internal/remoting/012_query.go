@@ -30,14 +30,18 @@ type Query struct {
 	Max int
 }
 
-// matching are those of the messages that have the key.
-func (q *Query) matching(all []Message) []Message {
-	return slices.DeleteFunc(all, func(m Message) bool {
-		if q.Unique {
-			return m.UniqueKey() != q.Key
+// matching are those of the messages that have the key. The list stays as it is.
+func (q *Query) matching(all []Message) (out []Message) {
+	for i := range all {
+		has := all[i].UniqueKey() == q.Key
+		if !q.Unique {
+			has = slices.Contains(all[i].Keys(), q.Key)
 		}
-		return !slices.Contains(m.Keys(), q.Key)
-	})
+		if has {
+			out = append(out, all[i])
+		}
+	}
+	return out
 }
 
 // QueryMessages finds messages by key. None is no error: the result is then

@@ -32,10 +32,10 @@ func (c *Client) uniqueAt(ctx context.Context, op operation, q Query, broker str
 		if err != nil {
 			return nil, err
 		}
-		full, first := len(all) >= mostUnique, firstStored(all)
-		if found := q.matching(all); len(found) > 0 || !full {
+		if found := q.matching(all); len(found) > 0 || len(all) < mostUnique {
 			return found, nil
 		}
+		first := firstStored(all)
 		if q.Until.IsZero() || first.Before(q.Until) {
 			q.Until = first
 			continue
